@@ -1,0 +1,105 @@
+"""A verb is a typed function; this turns its signature into a command line.
+
+Positional-only parameters become positional arguments, the others become flags; annotations give types and help:
+
+    def inspect(corpus: Annotated[Path, Arg("a corpus folder")], /, *, json: Annotated[bool, Arg("…")] = False) -> int
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import types
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+Verb = Callable[..., int]
+
+
+@dataclass(frozen=True)
+class Arg:
+    """What a signature alone cannot say of an argument."""
+
+    help: str
+    short: str = ""  # a one-letter flag, e.g. "-o"
+    metavar: str = ""
+    above: float | None = None  # numbers must be greater
+    least: float | None = None  # numbers must not be less
+
+
+def build_parser(prog: str, description: str, version: str, verbs: Iterable[Verb]) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog=prog, description=description, formatter_class=_Help)
+    parser.add_argument("--version", action="version", version=f"{prog} {version}")
+    commands = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
+    for verb in verbs:
+        summary, _, details = inspect.cleandoc(verb.__doc__ or "").partition("\n")
+        command = commands.add_parser(
+            verb.__name__, help=summary, description=summary, epilog=details.strip(), formatter_class=_Help
+        )
+        command.set_defaults(_verb=verb, _parser=command)
+        hints = get_type_hints(verb, include_extras=True)
+        for name, parameter in inspect.signature(verb).parameters.items():
+            _add(command, name, parameter, hints[name])
+    return parser
+
+
+def call(parser: argparse.ArgumentParser, arguments: list[str] | None) -> int:
+    """Parse, and call the verb that was named."""
+    values = vars(parser.parse_args(arguments))
+    verb: Verb = values.pop("_verb")
+    values.pop("_parser")
+    positional = [
+        values.pop(name)
+        for name, parameter in inspect.signature(verb).parameters.items()
+        if parameter.kind is inspect.Parameter.POSITIONAL_ONLY
+    ]
+    return verb(*positional, **values)
+
+
+def _add(command: argparse.ArgumentParser, name: str, parameter: inspect.Parameter, hint: Any) -> None:
+    kind, arg = get_args(hint)
+    if get_origin(kind) in (Union, types.UnionType):  # X | None
+        kind = next(option for option in get_args(kind) if option is not types.NoneType)
+    if parameter.kind is inspect.Parameter.POSITIONAL_ONLY:
+        command.add_argument(name, type=_converter(kind, arg), metavar=arg.metavar or name.upper(), help=arg.help)
+        return
+    options: dict[str, Any] = {"help": arg.help, "dest": name}
+    if kind is bool:
+        options["action"] = "store_true"
+    else:
+        options["metavar"] = arg.metavar or None
+        options["default"] = parameter.default
+        if parameter.default is inspect.Parameter.empty:
+            options |= {"required": True, "default": None}
+        elif parameter.default is not None:
+            options["help"] += f" (default: {parameter.default})"
+        if get_origin(kind) is Literal:
+            options["choices"] = get_args(kind)
+        else:
+            options["type"] = _converter(kind, arg)
+    flags = [arg.short] if arg.short else []
+    command.add_argument(*flags, "--" + name.replace("_", "-"), **options)
+
+
+def _converter(kind: Any, arg: Arg) -> Callable[[str], Any]:
+    def convert(text: str) -> Any:
+        value = kind(text)
+        if kind in (int, float):
+            if value != value or value in (float("inf"), -float("inf")):
+                raise argparse.ArgumentTypeError(f"{text!r} is not a finite number")
+            if arg.above is not None and not value > arg.above:
+                raise argparse.ArgumentTypeError(f"must be more than {arg.above:g}, not {text}")
+            if arg.least is not None and not value >= arg.least:
+                raise argparse.ArgumentTypeError(f"must be at least {arg.least:g}, not {text}")
+        return value
+
+    convert.__name__ = {int: "whole number", float: "number"}.get(kind, kind.__name__)  # argparse names it in errors
+    return convert
+
+
+class _Help(argparse.RawDescriptionHelpFormatter):
+    """Wide enough for a flag and its sentence; keeps the line breaks of examples."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=28)

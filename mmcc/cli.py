@@ -1,0 +1,168 @@
+"""The command line: verbs over typed signatures, exit codes, and errors in one line. No logic of its own."""
+
+from __future__ import annotations
+
+import dataclasses
+import json as json_module
+import os
+import signal
+import sys
+import traceback
+from pathlib import Path
+from typing import Annotated, Literal, NoReturn
+
+from mmcc import __version__
+from mmcc.arguments import Arg, build_parser, call
+from mmcc.media.errors import InputError, MissingDependency
+
+EXIT_OK, EXIT_BUG, EXIT_USAGE, EXIT_BAD_INPUT, EXIT_SKIPPED, EXIT_MISSING_DEPENDENCY = range(6)
+EXIT_INTERRUPTED, EXIT_TERMINATED = 130, 143
+
+
+def ingest(
+    src: Annotated[Path, Arg("a folder of narrated video, a CrossTask release, a HowTo100M index (.csv), or a file")],
+    /,
+    *,
+    output: Annotated[Path, Arg("the corpus: made, or gone on with", short="-o", metavar="CORPUS")],
+    fps: Annotated[float | None, Arg("frames per second (default: 1)", metavar="RATE", above=0)] = None,
+    size: Annotated[int, Arg("side of a stored frame, in pixels", metavar="PIXELS", least=8)] = 128,
+    fit: Annotated[
+        Literal["crop", "letterbox", "short"],
+        Arg("how a frame meets its size: cropped to a square, in a square with bars, or by its short side alone"),
+    ] = "crop",
+    exact: Annotated[bool, Arg("decode every frame; else those that no other refers to are skipped")] = False,
+    encoding: Annotated[
+        Literal["jpeg", "raw"] | None, Arg("how frames are stored (default: raw up to 64 pixels, else jpeg)")
+    ] = None,
+    features: Annotated[
+        float | None,
+        Arg("read <id>.npy arrays [T, dims], RATE vectors a second, in place of video", metavar="RATE", above=0),
+    ] = None,
+    transcribe: Annotated[bool, Arg("recognise speech where there are no captions (extra: asr)")] = False,
+    language: Annotated[str, Arg("captions to prefer", metavar="CODE")] = "en",
+    videos: Annotated[Path | None, Arg("where a release's videos are (default: beside it)", metavar="DIR")] = None,
+    captions: Annotated[
+        Path | None, Arg("where captions are, if not beside the videos: a folder, or a caption.json", metavar="PATH")
+    ] = None,
+    category: Annotated[str | None, Arg("only this category of a HowTo100M index", metavar="NAME")] = None,
+    workers: Annotated[int | None, Arg("files to decode at once (default: one per core)", metavar="N", least=1)] = None,
+    time_limit: Annotated[float, Arg("seconds a file may take", metavar="SECONDS", above=0)] = 7200,
+    memory_limit: Annotated[float, Arg("GB a file may take", metavar="GB", least=1)] = 4,
+    max_hours: Annotated[float, Arg("longest video", metavar="HOURS", above=0)] = 12,
+    max_pixels: Annotated[int, Arg("largest frame, width times height", metavar="N", least=1)] = 8192 * 4320,
+    json: Annotated[bool, Arg("print the outcome as JSON")] = False,
+    verbose: Annotated[bool, Arg("say which captions were chosen, and why", short="-v")] = False,
+) -> int:
+    """Turn narrated video, as it lies on a disk, into a corpus.
+
+    Stop it at any moment and run it again: it goes on where it was.
+
+    examples:
+      mmcc ingest ~/Videos/cooking -o cooking.corpus
+      mmcc ingest crosstask_release -o crosstask.corpus --videos /data/crosstask/videos
+      mmcc ingest HowTo100M_v1.csv -o recipes.corpus --category Recipes --videos /data/howto --captions caption.json
+    """
+    from mmcc.corpus.find import find_source
+    from mmcc.corpus.ingest import IngestSettings
+    from mmcc.corpus.ingest import ingest as run_ingest
+    from mmcc.corpus.summary import render_ingest
+    from mmcc.media.sandbox import Limits
+    from mmcc.media.speech import require_speech
+    from mmcc.media.video import Sampling
+    from mmcc.progress import file_progress
+
+    if features is not None and fps is not None:
+        raise InputError(src, "--fps does not go with --features", "Features keep the rate they were extracted at.")
+    if transcribe:
+        require_speech()
+    source = find_source(
+        src, videos=videos, captions=captions, category=category, features=features is not None, language=language
+    )
+    for line in source.summary + (source.choices if verbose else []):
+        print(line, file=sys.stderr)
+    settings = IngestSettings(
+        Sampling(fps or 1.0, size, fit, exact, max_pixels, max_hours * 3600),
+        feature_rate=features,
+        encoding=encoding,
+        transcribe=transcribe,
+        language=language,
+        workers=workers or os.cpu_count() or 1,
+        limits=Limits(seconds=time_limit, memory=int(memory_limit * (1 << 30))),
+    )
+    report = run_ingest(source, output, settings, file_progress("ingest"))
+    print(json_module.dumps(report.to_json(), ensure_ascii=False) if json else render_ingest(report, output))
+    if not report.ingested and not report.segments:
+        return EXIT_BAD_INPUT
+    return EXIT_SKIPPED if report.skipped else EXIT_OK
+
+
+def inspect(
+    corpus: Annotated[Path, Arg("a corpus folder")],
+    /,
+    *,
+    json: Annotated[bool, Arg("print it as JSON")] = False,
+    sheet: Annotated[
+        Path | None, Arg("draw a contact sheet: a few videos, their utterances under the frames", metavar="PNG")
+    ] = None,
+) -> int:
+    """Show what a corpus holds: counts, coverage, and what is missing or could not be read.
+
+    example:
+      mmcc inspect cooking.corpus --sheet cooking.png
+    """
+    from mmcc.corpus.corpus import Corpus
+    from mmcc.corpus.sheet import draw_sheet
+    from mmcc.corpus.summary import render_summary, summarise
+
+    opened = Corpus.open(corpus)
+    summary = summarise(opened)
+    print(json_module.dumps(dataclasses.asdict(summary), ensure_ascii=False) if json else render_summary(summary))
+    if sheet:
+        draw_sheet(opened, sheet)
+        print(f"contact sheet: {sheet}", file=sys.stderr)
+    return EXIT_SKIPPED if summary.failed else EXIT_OK
+
+
+VERBS = (ingest, inspect)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one verb; turn what goes wrong into a line for people and an exit code for scripts."""
+    parser = build_parser("mmcc", "Learn how the world changes from narrated video.", __version__, VERBS)
+    signal.signal(signal.SIGTERM, _terminate)
+    try:
+        return call(parser, arguments)
+    except InputError as error:
+        _complain(f"{error.path}: {error.cause}", error.remedy)
+        return EXIT_BAD_INPUT
+    except MissingDependency as error:
+        _complain(*str(error).split("\n", 1))
+        return EXIT_MISSING_DEPENDENCY
+    except KeyboardInterrupt:
+        _complain("stopped. What was finished is saved; run the same command again to go on.")
+        return EXIT_INTERRUPTED
+    except _Terminated:
+        _complain("terminated. What was finished is saved; run the same command again to go on.")
+        return EXIT_TERMINATED
+    except BrokenPipeError:  # the reader of our output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_OK
+    except OSError as error:
+        _complain(f"{error.filename or 'the system'}: {error.strerror or error}")
+        return EXIT_BAD_INPUT
+    except Exception:
+        traceback.print_exc()
+        _complain("this is a bug in mmcc.", "Please report it with the lines above.")
+        return EXIT_BUG
+
+
+class _Terminated(BaseException):
+    """SIGTERM, made an exception so that what is open gets closed."""
+
+
+def _terminate(*_: object) -> NoReturn:
+    raise _Terminated
+
+
+def _complain(line: str, remedy: str = "") -> None:
+    print(f"mmcc: {line}" + (f"\n      {remedy}" if remedy else ""), file=sys.stderr)

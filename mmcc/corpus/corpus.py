@@ -1,0 +1,210 @@
+"""Read a corpus: open it, go through its videos, take segments of them.
+
+>>> corpus = Corpus.open("kitchen.corpus")
+>>> video = corpus["dQw4w9WgXcQ"]
+>>> segment = video.segment(start=30, seconds=64)
+>>> segment.frames.shape, segment.times[0], segment.utterances[0].text
+((64, 128, 128, 3), 30.0, 'now add the flour')
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from mmcc.corpus.format import SPLITS, Manifest, index_path
+from mmcc.corpus.index import latest_positions, read_index
+from mmcc.corpus.shards import Batch, ShardReader, StoredFrames
+from mmcc.corpus.source import Step, Task
+from mmcc.media.utterances import Utterance
+
+_OPEN_VIDEOS = 4096  # whose row and frame places are kept at hand: some 100 KB each at most
+
+
+class Segment(NamedTuple):
+    """A stretch of one video: its frames and the utterances spoken in it."""
+
+    frames: NDArray[Any]  # [N, H, W, 3] uint8, or [N, D] float32 in a corpus of features
+    times: NDArray[np.float64]  # [N], seconds from the video's start
+    utterances: list[Utterance]
+
+
+class Corpus:
+    """A corpus on disk. Cheap to open; may be handed to other processes, which open it again."""
+
+    def __init__(self, path: Path, manifest: Manifest, table: pa.Table) -> None:
+        self.path, self.manifest = path, manifest
+        self._table = table
+        self._positions = latest_positions(table)
+        self._shards = ShardReader(path, manifest)
+        self._videos: OrderedDict[str, Video] = OrderedDict()
+        status = table.column("status").to_pylist()
+        self._ids = [key for key, position in self._positions.items() if status[position] in ("ok", "partial")]
+
+    @classmethod
+    def open(cls, path: str | Path) -> Corpus:
+        path = Path(path)
+        manifest = Manifest.load(path)
+        return cls(path, manifest, read_index(index_path(path)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Corpus.open, (self.path,)
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def __iter__(self) -> Iterator[Video]:
+        return (self[video_id] for video_id in self._ids)
+
+    def __contains__(self, video_id: object) -> bool:
+        return video_id in self._positions
+
+    def __getitem__(self, video_id: str) -> Video:
+        video = self._videos.get(video_id)
+        if video is None:
+            if video_id not in self._positions:
+                raise KeyError(f"no video {video_id!r} in {self.path}")
+            video = Video(self._shards, self._table.slice(self._positions[video_id], 1), self.manifest)
+            self._videos[video_id] = video
+            if len(self._videos) > _OPEN_VIDEOS:
+                self._videos.popitem(last=False)
+        return video
+
+    @property
+    def ids(self) -> list[str]:
+        """The videos that can be read, in order of id."""
+        return list(self._ids)
+
+    @property
+    def tasks(self) -> dict[str, Task]:
+        return self.manifest.tasks
+
+    def split(self, name: str) -> list[str]:
+        """The ids of one split: train, validation or test."""
+        if name not in SPLITS:
+            raise ValueError(f"no split {name!r}: choose one of {', '.join(SPLITS)}")
+        splits = self._table.column("split").to_pylist()
+        return [video_id for video_id in self._ids if splits[self._positions[video_id]] == name]
+
+    def rows(self) -> Iterator[Video]:
+        """Every row of the index, also of videos that failed or are not here."""
+        return (self[video_id] for video_id in self._positions)
+
+
+@dataclass
+class Video:
+    """One video of a corpus. Nothing of it is read before it is asked for."""
+
+    _shards: ShardReader
+    _row: pa.Table
+    _manifest: Manifest
+
+    def _value(self, column: str) -> Any:
+        return self._row.column(column)[0].as_py()
+
+    @cached_property
+    def id(self) -> str:
+        return str(self._value("id"))
+
+    @cached_property
+    def status(self) -> str:
+        return str(self._value("status"))
+
+    @cached_property
+    def details(self) -> dict[str, Any]:
+        """The row's small columns: reason, title, source, captions, caption_kind, mode, duration, decoded, …"""
+        bulky = {"times", "utterances", "steps", "batches"}
+        return {name: self._value(name) for name in self._row.column_names if name not in bulky}
+
+    @property
+    def title(self) -> str:
+        return self._value("title") or ""
+
+    @property
+    def split(self) -> str:
+        return str(self._value("split"))
+
+    @property
+    def tasks(self) -> list[str]:
+        return self._value("tasks") or []
+
+    @cached_property
+    def duration(self) -> float:
+        """Seconds; by the file's own account, where it gives one."""
+        return self._value("duration") or 0.0
+
+    @cached_property
+    def times(self) -> NDArray[np.float64]:
+        values = self._row.column("times").chunk(0)[0].values
+        return np.empty(0) if values is None else values.to_numpy()
+
+    @cached_property
+    def utterances(self) -> list[Utterance]:
+        return [Utterance(**utterance) for utterance in self._value("utterances") or []]
+
+    @cached_property
+    def steps(self) -> list[Step]:
+        return [Step(**step) for step in self._value("steps") or []]
+
+    def segment(self, start: float, seconds: float) -> Segment:
+        """The frames from `start` up to, not including, `start + seconds`, and the utterances centred there.
+
+        An utterance belongs where its centre is, so that of two segments side by side just one has it.
+        """
+        first, last = np.searchsorted(self.times, (start, start + seconds)).tolist()
+        said = slice(bisect_left(self._centres, start), bisect_left(self._centres, start + seconds))
+        return Segment(self.frames(first, last), self.times[first:last].copy(), self.utterances[said])
+
+    def frames(self, first: int = 0, last: int | None = None, step: int = 1) -> NDArray[Any]:
+        """Frames first, first + step, … before last; all of them by default."""
+        wanted = range(len(self.times))[first:last:step]
+        out = np.empty((len(wanted), *self._shape), np.float32 if self._manifest.encoding == "float32" else np.uint8)
+        done = 0
+        while done < len(wanted):
+            batch = self._batch_of(wanted[done])
+            begin, end = self._firsts[batch], self._firsts[batch + 1]
+            inside = range(wanted[done] - begin, min(end, wanted.stop) - begin, step)
+            self._stored(batch).read_into(out[done : done + len(inside)], inside)
+            done += len(inside)
+        return out
+
+    @cached_property
+    def _centres(self) -> list[float]:
+        return [(utterance.start + utterance.end) / 2 for utterance in self.utterances]
+
+    @cached_property
+    def _shape(self) -> tuple[int, ...]:
+        if self._manifest.encoding == "float32":
+            return (self._manifest.size,)
+        return self._value("height") or 0, self._value("width") or 0, 3
+
+    @cached_property
+    def _batches(self) -> list[Batch]:
+        return [Batch(**batch) for batch in self._value("batches") or []]
+
+    @cached_property
+    def _firsts(self) -> list[int]:
+        """The number of each batch's first frame, and of the frame after the last."""
+        return [0, *np.cumsum([batch.frames for batch in self._batches]).tolist()]
+
+    @cached_property
+    def _opened(self) -> dict[int, StoredFrames]:
+        return {}
+
+    def _batch_of(self, frame: int) -> int:
+        return bisect_left(self._firsts, frame + 1) - 1
+
+    def _stored(self, batch: int) -> StoredFrames:
+        stored = self._opened.get(batch)
+        if stored is None:
+            stored = self._opened[batch] = self._shards.batch(self._value("shard"), self._batches[batch], self._shape)
+        return stored

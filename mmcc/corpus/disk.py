@@ -1,0 +1,282 @@
+"""What lies on a disk, by name: videos, captions and yt-dlp's info.json, found by one walk.
+
+Afterwards every question ("what lies beside this video?", "where is this id?") is a dictionary look-up, so pairing
+stays linear for folders of a hundred thousand files. Videos are never opened here.
+"""
+
+import json
+import os
+import re
+import unicodedata
+from collections.abc import Callable, Container, Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from mmcc.corpus.source import Skipped
+from mmcc.media.errors import InputError
+
+# fmt: off
+VIDEO_SUFFIXES = frozenset((
+    ".3g2", ".3gp", ".asf", ".avi", ".divx", ".f4v", ".flv", ".m2ts", ".m2v", ".m4v", ".mkv", ".mov", ".mp4", ".mpeg",
+    ".mpg", ".mts", ".mxf", ".ogm", ".ogv", ".qt", ".rm", ".rmvb", ".ts", ".vob", ".webm", ".wmv", ".y4m",
+))
+# fmt: on
+CAPTION_SUFFIXES = (".vtt", ".srt", ".json", ".csv")  # in order of preference: .vtt may carry the time of every word
+
+_NOT_CAPTIONS = (".info.json", ".live_chat.json")  # yt-dlp writes both beside a video
+_YOUTUBE_ID = re.compile(r"\[([A-Za-z0-9_-]{11})\]\Z")
+_TRACK = re.compile(r"\.f(\d{2,})(-\w+)?\Z")  # yt-dlp's name for one track of a download that it merges later
+_SOUND_ONLY = frozenset(("139", "140", "141", "171", "172", "249", "250", "251", "599", "600"))  # YouTube's formats
+_MAX_INFO_BYTES = 64 * 1024 * 1024  # real ones hold a few hundred kB
+
+
+class File(NamedTuple):
+    """A file by its parts. `stem` is composed Unicode: a Mac stores "é" as two characters where others store one."""
+
+    folder: str
+    name: str
+    stem: str
+
+    @property
+    def path(self) -> Path:
+        return Path(self.folder, self.name)
+
+    @classmethod
+    def of(cls, folder: str, name: str, suffix_length: int) -> "File":
+        return cls(folder, name, composed(name[: len(name) - suffix_length]))
+
+
+class Info(NamedTuple):
+    """What yt-dlp's info.json says about a video."""
+
+    id: str = ""
+    title: str = ""
+    manual: frozenset[str] = frozenset()
+    automatic: frozenset[str] = frozenset()
+
+
+def storable(text: str) -> str:
+    """A name that can be printed and stored: bytes of it that are not UTF-8 become U+FFFD."""
+    return text if text.isascii() else os.fsencode(text).decode("utf-8", "replace")
+
+
+def composed(text: str) -> str:
+    """A name in the one spelling under which names are compared."""
+    return text if text.isascii() else unicodedata.normalize("NFC", storable(text))
+
+
+def one_line(text: object) -> str:
+    """A name as part of a line for people: file names may hold line breaks and terminal codes."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in storable(str(text)))
+
+
+def skip(path: str | Path, reason: str) -> Skipped:
+    return Skipped(storable(str(path)), reason)
+
+
+def youtube_id(stem: str) -> str | None:
+    """The id in yt-dlp's "Title [id]"; earlier brackets belong to the title."""
+    found = _YOUTUBE_ID.search(stem)
+    return found[1] if found else None
+
+
+def youtube_title(stem: str) -> str:
+    return _YOUTUBE_ID.sub("", stem).strip()
+
+
+def dataset_id(stem: str, wanted: Container[str]) -> str | None:
+    """The listed video that a file is named after: "<id>", "<task>_<id>" or yt-dlp's "Title [id]"."""
+    for name in (stem, youtube_id(stem), stem.partition("_")[2]):
+        if name and name in wanted:
+            return name
+    return None
+
+
+def require_folder(path: Path, what: str) -> None:
+    if not os.path.lexists(path):
+        raise InputError(path, "there is no such folder", f"Check the path of the {what}.")
+    if not path.is_dir():
+        raise InputError(path, "is not a folder", f"Name the folder that holds the {what}.")
+
+
+def _holds(question: Callable[[], bool]) -> bool:
+    """Ask a directory entry; a link to itself or into a forbidden folder answers with an error, which means no."""
+    try:
+        return question()
+    except OSError:
+        return False
+
+
+def as_walked(folder: Path, root: Path) -> str:
+    """The spelling under which a walk of `root` meets `folder`, so that plain text tells what lies inside it."""
+    inner = os.path.relpath(folder, root)
+    if os.pardir in Path(inner).parts:
+        return os.fspath(folder)
+    return os.fspath(root) if inner == os.curdir else os.path.join(root, inner)  # noqa: PTH118 (keeps "./")
+
+
+def lies_in(folder: str, outer: str) -> bool:
+    """Whether `folder` is `outer` or a folder under it, both spelled as walked."""
+    return folder == outer or folder.startswith(outer if outer.endswith(os.sep) else outer + os.sep)
+
+
+class MediaIndex:
+    """Every video, caption file and info.json under some folders, found by one walk.
+
+    Hidden files and folders are left out. Each folder is visited once, under its own name rather than a link's where
+    both are in reach, so links that form a loop end. In `captions` folders only captions (and info.json) are taken;
+    without `recurse`, the folders of videos are not descended into.
+    """
+
+    def __init__(
+        self,
+        videos: Iterable[Path],
+        captions: Iterable[Path] = (),
+        *,
+        media_suffixes: frozenset[str] = VIDEO_SUFFIXES,
+        without: Iterable[Path] = (),
+        recurse: bool = True,
+    ) -> None:
+        self.videos: list[File] = []
+        self.captions: list[File] = []
+        self.skipped: list[Skipped] = []
+        self.notes: list[str] = []  # info.json files that could not be used
+        self._infos: dict[tuple[str, str], Path] = {}
+        self._read: dict[Path, Info | None] = {}
+        self._media_suffixes = media_suffixes
+        self._seen = {place for folder in without if (place := self._place(os.fspath(folder)))}
+        for roots, with_videos in ((videos, True), (captions, False)):
+            for root in roots:
+                self._walk(os.fspath(root), with_videos, recurse or not with_videos)
+        self.videos.sort()
+        self.captions.sort()
+        self._leave_out_leftovers()
+
+    def info(self, folder: str, stem: str) -> Info | None:
+        """The usable info.json of the video with this stem, read once."""
+        path = self._infos.get((folder, stem))
+        if path is None:
+            return None
+        if path not in self._read:
+            try:
+                self._read[path] = read_info(path)
+            except ValueError as problem:
+                self._read[path] = None
+                self.notes.append(f"{one_line(path)}: left out of account ({problem})")
+        return self._read[path]
+
+    def _walk(self, root: str, with_videos: bool, recurse: bool) -> None:
+        folders, links = [root], list[str]()
+        while folders or links:
+            if not folders:  # links last: a folder reached by its own name keeps that name
+                links.sort(reverse=True)
+                folders.append(links.pop())
+            folder = folders.pop()
+            place = self._place(folder)
+            if place is None or place in self._seen:
+                continue
+            self._seen.add(place)
+            try:
+                with os.scandir(folder) as listing:
+                    entries = sorted(listing, key=lambda entry: entry.name)
+            except OSError as error:
+                self.skipped.append(skip(folder, f"folder cannot be read: {error.strerror}"))
+                continue
+            for entry in entries:
+                if entry.name.startswith("."):
+                    continue
+                if _holds(entry.is_dir):
+                    if recurse:
+                        (links if entry.is_symlink() else folders).append(os.path.join(folder, entry.name))  # noqa: PTH118
+                else:
+                    self._file(folder, entry, with_videos)
+
+    def _place(self, folder: str) -> tuple[int, int] | None:
+        try:
+            found = os.stat(folder)  # noqa: PTH116 (a Path per folder would double the walk's time)
+        except OSError as error:
+            self.skipped.append(skip(folder, f"folder cannot be read: {error.strerror}"))
+            return None
+        return found.st_dev, found.st_ino
+
+    def _file(self, folder: str, entry: os.DirEntry[str], with_videos: bool) -> None:
+        name = entry.name
+        suffix = name[name.rfind(".") :].lower() if "." in name else ""
+        if suffix in self._media_suffixes:
+            if not with_videos:
+                return
+            if _holds(entry.is_file):
+                self.videos.append(File.of(folder, name, len(suffix)))
+            else:
+                reason = "link to a file that is not there" if entry.is_symlink() else "not a regular file"
+                self.skipped.append(skip(entry.path, reason))
+        elif suffix in CAPTION_SUFFIXES:
+            if not _holds(entry.is_file):
+                return
+            if name.lower().endswith(".info.json"):
+                self._infos[folder, composed(name[: -len(".info.json")])] = Path(entry.path)
+            elif not name.lower().endswith(_NOT_CAPTIONS):
+                self.captions.append(File.of(folder, name, len(suffix)))
+        elif with_videos and suffix == ".part" and Path(name[: -len(".part")]).suffix.lower() in self._media_suffixes:
+            self.skipped.append(skip(entry.path, "download unfinished"))
+
+    def _leave_out_leftovers(self) -> None:
+        """Drop what yt-dlp leaves beside a merged video; a track that was never merged stands for its video."""
+        whole = {(file.folder, file.stem) for file in self.videos}
+        tracks: dict[tuple[str, str], int] = {}
+        for file in self.videos:
+            base = file.folder, _TRACK.sub("", file.stem)
+            tracks[base] = tracks.get(base, 0) + 1
+        kept = []
+        for file in self.videos:
+            track = _TRACK.search(file.stem)
+            base_stem = _TRACK.sub("", file.stem)
+            if file.stem.endswith(".temp"):
+                self.skipped.append(skip(file.path, "left by a yt-dlp merge that did not finish"))
+            elif track and (file.folder, base_stem) in whole:
+                self.skipped.append(skip(file.path, "one track of a download whose merged file is here"))
+            elif track and track[1] in _SOUND_ONLY and tracks[file.folder, base_stem] > 1:
+                self.skipped.append(skip(file.path, "the sound track of a download that was not merged"))
+            else:
+                kept.append(file._replace(stem=base_stem) if youtube_id(base_stem) else file)
+        self.videos = kept
+
+
+def read_info(path: Path) -> Info:
+    """Id, title and caption languages of a yt-dlp info.json; ValueError says why it cannot be used."""
+    try:
+        if path.stat().st_size > _MAX_INFO_BYTES:
+            raise ValueError("too large for an info.json")
+        content = json.loads(path.read_text(encoding="utf-8-sig", errors="replace"))
+    except OSError as error:
+        raise ValueError(f"cannot be read: {error.strerror}") from None
+    except json.JSONDecodeError:
+        raise ValueError("not valid JSON") from None
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    if not isinstance(content, dict):
+        raise ValueError("not a JSON object")
+    languages = {}
+    for key in ("subtitles", "automatic_captions"):
+        listed = content.get(key)
+        languages[key] = frozenset(listed) if isinstance(listed, dict) else frozenset[str]()
+    video_id, title = content.get("id"), content.get("title")
+    return Info(
+        id=video_id if isinstance(video_id, str) and re.fullmatch(r"[\w.:-]{1,100}", video_id) else "",
+        title=title.encode("utf-8", "replace").decode() if isinstance(title, str) else "",
+        manual=languages["subtitles"],
+        automatic=languages["automatic_captions"] - languages["subtitles"],
+    )
+
+
+def take_listed(index: MediaIndex, wanted: Container[str], taken: dict[str, File] | None = None) -> dict[str, File]:
+    """The file of each listed video; a second file for the same id is reported in `index.skipped`."""
+    taken = dict(taken or {})
+    claimed = set(taken.values())
+    for file in index.videos:
+        video_id = dataset_id(file.stem, wanted)
+        if video_id is None or file in claimed:
+            continue
+        if taken.setdefault(video_id, file) is not file:
+            index.skipped.append(skip(file.path, f"same video id as {one_line(taken[video_id].path)}"))
+    return taken

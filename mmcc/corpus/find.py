@@ -1,0 +1,38 @@
+"""Which adapter reads a source: told from what lies there."""
+
+from pathlib import Path
+
+from mmcc.corpus.crosstask import is_crosstask, read_crosstask
+from mmcc.corpus.folder import VIDEO_SUFFIXES, read_folder
+from mmcc.corpus.howto100m import is_howto100m, read_howto100m
+from mmcc.corpus.source import Source
+from mmcc.media.errors import InputError
+
+FEATURE_SUFFIXES = frozenset({".npy"})
+
+
+def find_source(
+    src: Path,
+    *,
+    videos: Path | None = None,
+    captions: Path | None = None,
+    category: str | None = None,
+    features: bool = False,
+    language: str = "en",
+) -> Source:
+    """Read a CrossTask release, a HowTo100M index, or a folder (or file) of narrated video."""
+    for place in (src, videos, captions):
+        if place is not None and not place.exists():
+            raise InputError(place, "no such file or folder", "Check the path.")
+    suffixes = FEATURE_SUFFIXES if features else VIDEO_SUFFIXES
+    if is_howto100m(src):
+        return read_howto100m(
+            src, videos=videos, captions=captions, category=category, media_suffixes=suffixes, language=language
+        )
+    if category is not None:
+        raise InputError(src, "has no categories", "--category is for a HowTo100M index (a .csv with video_id).")
+    if is_crosstask(src):
+        return read_crosstask(src, videos=videos, captions=captions, media_suffixes=suffixes, language=language)
+    if videos is not None:
+        raise InputError(src, "is a plain folder", "--videos is for a CrossTask release or a HowTo100M index.")
+    return read_folder(src, captions=captions, media_suffixes=suffixes, language=language)

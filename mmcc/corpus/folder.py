@@ -1,0 +1,184 @@
+"""A folder of narrated videos as people have them: what yt-dlp leaves, or videos with captions of the same name.
+
+A video's id is its YouTube id where there is one (info.json's word counts most, then the "[id]" that ends the name),
+else its path under the folder without the suffix: ids then survive moving the folder, and `a/01` and `b/01` differ.
+"""
+
+import os
+import re
+from pathlib import Path
+
+from mmcc.corpus.disk import (
+    CAPTION_SUFFIXES,
+    VIDEO_SUFFIXES,
+    File,
+    MediaIndex,
+    as_walked,
+    composed,
+    lies_in,
+    one_line,
+    require_folder,
+    skip,
+    storable,
+    youtube_id,
+    youtube_title,
+)
+from mmcc.corpus.pairing import Match, Pairs, choose, looks_like_captions, pair, prefixes
+from mmcc.corpus.source import Item, Skipped, Source
+from mmcc.media.errors import InputError
+
+__all__ = ["CAPTION_SUFFIXES", "VIDEO_SUFFIXES", "MediaIndex", "read_folder"]
+
+_BARE_ID = re.compile(r"[A-Za-z0-9_-]{11}\Z")
+
+
+def read_folder(
+    root: Path,
+    *,
+    media_suffixes: frozenset[str] = VIDEO_SUFFIXES,
+    captions: Path | None = None,
+    language: str = "en",
+) -> Source:
+    """Every video under `root` (or the one video that `root` is) with the captions that belong to it.
+
+    `captions` names a further folder of captions; a file there wins over one that is equally good beside the video.
+    Captions without a video are reported for `root` only: a separate folder may serve many collections.
+    """
+    single = _is_single_video(root, media_suffixes)
+    folder = root.parent if single else root
+    if captions is not None:
+        require_folder(captions, "captions")
+    index = MediaIndex([folder], [captions] if captions else [], media_suffixes=media_suffixes, recurse=not single)
+    if single:
+        _put_first(root, index)
+    elif not index.videos:
+        _refuse_without_videos(root, index, media_suffixes)
+
+    walked = os.fspath(folder)
+    chosen = as_walked(captions, folder) if captions else walked
+    library = _Library(index, walked, chosen)
+    pairs = pair(library.videos, index.captions, library.owner_elsewhere, chosen if chosen != walked else None)
+    unclear = library.drop_unclear(pairs)
+    source = Source(skipped=index.skipped)
+    for video_id, file in library.videos.items():
+        found, lines = choose(video_id, pairs.candidates.get(video_id, []), index, beside=file, language=language)
+        source.choices += lines
+        info = index.info(file.folder, file.stem)
+        title = (info.title if info else "") or youtube_title(file.stem)
+        source.items.append(Item(video_id, file.path, found, title))
+        if single:
+            source.skipped.clear()  # what else lies beside the one video is not the question
+            break
+    else:
+        source.skipped += unclear + library.report_orphans(pairs.orphans)
+        source.skipped.sort()
+    source.choices += index.notes
+    return source
+
+
+def _is_single_video(root: Path, media_suffixes: frozenset[str]) -> bool:
+    if not os.path.lexists(root):
+        raise InputError(root, "there is no such file or folder", "Check the path.")
+    if root.is_dir():
+        return False
+    if root.suffix.lower() not in media_suffixes:
+        raise InputError(root, "is not a video by its name", _looked_for(media_suffixes))
+    if not root.is_file():
+        raise InputError(root, "is not a regular file", "Name a video or a folder of videos.")
+    return True
+
+
+def _put_first(video: Path, index: MediaIndex) -> None:
+    """The one video asked for, whatever its name looks like, before any neighbour that shares its id or captions."""
+    known = next((file for file in index.videos if file.name == video.name), None)
+    one = known or File.of(os.fspath(video.parent), video.name, len(video.suffix))
+    index.videos = [one, *(file for file in index.videos if file.stem != one.stem)]
+
+
+def _refuse_without_videos(root: Path, index: MediaIndex, media_suffixes: frozenset[str]) -> None:
+    for path, reason in index.skipped:
+        if path == storable(str(root)):
+            raise InputError(root, reason, "Ask for permission to read it, or copy it elsewhere.")
+    left_out = f"; {len(index.skipped)} left out, e.g. {one_line(': '.join(index.skipped[0]))}" if index.skipped else ""
+    raise InputError(root, f"holds no video{left_out}", _looked_for(media_suffixes))
+
+
+def _looked_for(media_suffixes: frozenset[str]) -> str:
+    return f"Looked for files that end in {' '.join(sorted(media_suffixes))}."
+
+
+class _Library:
+    """The videos of a folder by id, and whose captions a name from another folder means."""
+
+    def __init__(self, index: MediaIndex, root: str, captions: str) -> None:
+        self.videos: dict[str, File] = {}
+        self._index, self._root, self._captions = index, root, captions
+        unnamed = self._take_given_ids()
+        self._given = frozenset(self.videos)
+        self._take_path_ids(unnamed)
+        place = {file: number for number, file in enumerate(index.videos)}
+        self.videos = dict(sorted(self.videos.items(), key=lambda video: place[video[1]]))
+        self._by_stem: dict[str, str | None] = {}  # None: several videos have this name
+        for video_id, file in self.videos.items():
+            self._by_stem[file.stem] = None if file.stem in self._by_stem else video_id
+
+    def _take_given_ids(self) -> list[File]:
+        """Ids from info.json or "[id]" go first, so that no file named like an id by accident takes one."""
+        unnamed = []
+        for file in self._index.videos:
+            info = self._index.info(file.folder, file.stem)
+            given = (info.id if info else "") or youtube_id(file.stem)
+            if not given:
+                unnamed.append(file)
+            elif self.videos.setdefault(given, file) is not file:
+                first = one_line(self.videos[given].path)
+                self._index.skipped.append(skip(file.path, f"same video id ({given}) as {first}"))
+        return unnamed
+
+    def _take_path_ids(self, unnamed: list[File]) -> None:
+        for file in unnamed:
+            video_id = self._path_id(self._root, file.folder, file.stem)
+            if video_id in self.videos:
+                video_id += composed(Path(file.name).suffix)
+            while video_id in self.videos:  # names that differ only in bytes that no text can show
+                video_id += "~"
+            self.videos[video_id] = file
+
+    @staticmethod
+    def _path_id(root: str, folder: str, stem: str) -> str:
+        inner = composed(folder[len(root) :].replace(os.sep, "/")).strip("/")
+        return f"{inner}/{stem}" if inner else stem
+
+    def owner_elsewhere(self, file: File, stem: str) -> Match | None:
+        """By id, by the same place in the folder of captions, or by a name that only one video has."""
+        named = youtube_id(stem) or stem
+        if named in self._given:
+            return Match(named)
+        if lies_in(file.folder, self._captions):
+            mirrored = self._path_id(self._captions, file.folder, stem)
+            if "/" in mirrored and mirrored in self.videos:
+                return Match(mirrored)
+        owner = self._by_stem.get(stem)
+        return Match(owner, by_stem=True) if owner else None
+
+    def drop_unclear(self, pairs: Pairs) -> list[Skipped]:
+        """Captions of one name in several folders cannot all mean the one video of that name: none is guessed."""
+        dropped = []
+        for video_id, candidates in pairs.candidates.items():
+            if len({candidate.file.folder for candidate in candidates if candidate.by_stem}) > 1:
+                dropped += [candidate.file for candidate in candidates if candidate.by_stem]
+                pairs.candidates[video_id] = [candidate for candidate in candidates if not candidate.by_stem]
+        return [skip(file.path, "captions of this name lie in more than one folder") for file in dropped]
+
+    def report_orphans(self, orphans: list[File]) -> list[Skipped]:
+        """Why captions were left out; other .json and .csv files are nobody's business."""
+        skipped = []
+        for file in orphans:
+            if not lies_in(file.folder, self._root):
+                continue
+            if not _BARE_ID.match(file.stem) and not looks_like_captions(file.path):
+                continue
+            shared = any(stem in self._by_stem for stem, _ in prefixes(file.stem))
+            reason = "captions that fit several videos" if shared else "captions without a video"
+            skipped.append(skip(file.path, reason))
+        return skipped

@@ -1,0 +1,135 @@
+"""The corpus at rest: what lies in its folder. `docs/corpus.md` tells the same to other programs.
+
+    manifest.json        what the corpus is: format version, frame encoding, size, rate, counts, tasks
+    index.arrow          an Arrow IPC stream, a row per video: all but its frames
+    shards/00000.arrow   Arrow IPC streams of frames, in record batches of one video each
+
+Index and shards are streams because a stream can be appended to: a row is written when its video's frames are
+safely on disk, so whatever moment a process is killed at, the index tells exactly what is finished.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import pyarrow as pa
+
+from mmcc.corpus.source import Task
+from mmcc.media.errors import InputError
+
+FORMAT = "mmcc-corpus"
+FORMAT_VERSION = 1
+
+Encoding = Literal["jpeg", "raw", "float32"]
+
+FRAMES_SCHEMA = pa.schema([("video", pa.string()), ("time", pa.float64()), ("frame", pa.binary())])
+
+INDEX_SCHEMA = pa.schema(
+    [
+        pa.field("id", pa.string(), nullable=False),
+        pa.field("status", pa.string(), nullable=False),  # one of STATUSES
+        ("reason", pa.string()),  # why it failed
+        ("title", pa.string()),
+        ("split", pa.string()),
+        ("tasks", pa.list_(pa.string())),
+        ("source", pa.string()),  # the file the frames came from
+        ("captions", pa.string()),  # the file the utterances came from
+        ("caption_kind", pa.string()),  # manual, automatic, embedded, transcribed
+        ("caption_error", pa.string()),  # why a caption file could not be used
+        ("mode", pa.string()),  # fast, exact, or features
+        ("duration", pa.float64()),  # seconds the file should last, by its own account
+        ("decoded", pa.float64()),  # seconds that could be decoded
+        ("height", pa.int32()),  # of each frame; 0 where a frame is a feature vector
+        ("width", pa.int32()),
+        ("times", pa.list_(pa.float64())),  # of each frame, ascending
+        (
+            "utterances",
+            pa.list_(pa.struct([("start", pa.float64()), ("end", pa.float64()), ("text", pa.string())])),
+        ),
+        ("steps", pa.list_(pa.struct([("step", pa.int32()), ("start", pa.float64()), ("end", pa.float64())]))),
+        ("shard", pa.int32()),
+        ("batches", pa.list_(pa.struct([("offset", pa.int64()), ("length", pa.int64()), ("frames", pa.int32())]))),
+        ("fingerprint", pa.string()),  # of the source files: tells whether they changed since
+    ]
+)
+
+STATUSES = ("ok", "partial", "failed", "absent")  # absent: annotated in a release, but its files are not here
+
+SPLITS = ("train", "validation", "test")
+
+
+def split_of(video_id: str) -> str:
+    """80/15/5, as in the paper, by a hash of the id: the same video falls in the same split in every corpus."""
+    share = int.from_bytes(hashlib.sha256(video_id.encode("utf-8", "surrogatepass")).digest()[:8], "big") / 2**64
+    return "train" if share < 0.80 else "validation" if share < 0.95 else "test"
+
+
+@dataclass
+class Manifest:
+    """What a corpus is. Its settings are fixed when it is made; its counts when an ingest ends."""
+
+    encoding: Encoding
+    fps: float  # frames per second, at most
+    size: int  # side of a picture, or dims of a feature vector
+    fit: str = "crop"
+    mode: str = "fast"  # as asked for; each video's row says how it was done
+    quality: int | None = None  # of JPEG
+    counts: dict[str, int] = field(default_factory=dict)
+    skipped: list[dict[str, str]] = field(default_factory=list)  # files that never got as far as a row
+    tasks: dict[str, Task] = field(default_factory=dict)
+    complete: bool = False  # the last ingest ran to its end
+
+    def settings(self) -> dict[str, Any]:
+        """What must not change while a corpus grows."""
+        return {name: getattr(self, name) for name in ("encoding", "fps", "size", "fit", "mode", "quality")}
+
+    def save(self, folder: Path) -> None:
+        content = {"format": FORMAT, "version": FORMAT_VERSION, **dataclasses.asdict(self)}
+        replace_file(folder / "manifest.json", json.dumps(content, indent=1, ensure_ascii=False).encode())
+
+    @classmethod
+    def load(cls, folder: Path) -> Manifest:
+        path = folder / "manifest.json"
+        if not path.is_file():
+            raise InputError(
+                folder, "is not a corpus (it has no manifest.json)", "Make one with: mmcc ingest SRC -o CORPUS"
+            )
+        try:
+            content = json.loads(path.read_bytes())
+            if content["format"] != FORMAT:
+                raise ValueError(f"its format is {content['format']!r}")
+            if content["version"] > FORMAT_VERSION:
+                raise InputError(path, f"is of format version {content['version']}", "Update mmcc to read it.")
+            fields = {f.name: content[f.name] for f in dataclasses.fields(cls)}
+            fields["tasks"] = {
+                key: Task(**{**task, "steps": tuple(task["steps"])}) for key, task in content["tasks"].items()
+            }
+            if fields["encoding"] not in get_args(Encoding):
+                raise ValueError(f"its encoding is {fields['encoding']!r}")
+            return cls(**fields)
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise InputError(path, f"is damaged ({error})", "Ingest again into a new folder.") from None
+
+
+def shard_path(folder: Path, number: int) -> Path:
+    return folder / "shards" / f"{number:05d}.arrow"
+
+
+def index_path(folder: Path) -> Path:
+    return folder / "index.arrow"
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Write a file so that a reader, or a crash, sees the old or the new one and nothing between."""
+    draft = path.with_name(path.name + ".new")
+    with draft.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    draft.replace(path)

@@ -1,0 +1,120 @@
+"""The index: rows are appended as videos finish, torn ends are cut off, and the result is packed.
+
+Of several rows with the same id the last one counts: a video whose file was mended is simply appended again.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from mmcc.corpus.format import INDEX_SCHEMA, index_path
+from mmcc.media.errors import InputError
+
+_PACKED_ROWS = 1000  # in one batch of a packed index: few enough to stream, enough to open fast
+
+
+class IndexWriter:
+    """The one writer of a corpus's index. Holds a lock on the corpus, which ends with the process."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = index_path(folder)
+        self._lock = (folder / ".lock").open("w")
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            self._lock.close()
+            raise InputError(folder, "another mmcc ingest is writing to it", "Wait for it, or stop it.") from None
+        self._file = self._path.open("ab")
+        self._file.truncate(_sound_length(self._path))
+        if self._path.stat().st_size == 0:
+            self._write(INDEX_SCHEMA.serialize())
+        self._appended = False
+
+    def append(self, rows: list[dict[str, Any]]) -> None:
+        """Make rows permanent: after this returns, not even a power cut loses them."""
+        if rows:
+            self._write(pa.RecordBatch.from_pylist(rows, schema=INDEX_SCHEMA).serialize())
+            self._appended = True
+
+    def close(self) -> None:
+        self._file.close()
+        if self._appended:
+            self._pack()
+        self._lock.close()
+
+    def _write(self, message: pa.Buffer) -> None:
+        self._file.write(message)
+        self._file.flush()
+        os.fsync(self._file.fileno())
+
+    def _pack(self) -> None:
+        """Rewrite one-row batches as large ones, which open a hundred times faster."""
+        draft = self._path.with_name("index.arrow.new")
+        with draft.open("wb") as file:
+            file.write(INDEX_SCHEMA.serialize())
+            for batch in _packed(read_index(self._path)):
+                file.write(batch.serialize())
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(self._path)
+
+
+def read_index(path: Path) -> pa.Table:
+    """The whole index, memory-mapped: what is not looked at is not read. A torn end is left out."""
+    try:
+        length = _sound_length(path)
+        with pa.memory_map(str(path)) as source:
+            reader = pa.ipc.open_stream(source.read_buffer(length))
+        if not reader.schema.equals(INDEX_SCHEMA):
+            raise pa.ArrowInvalid("its columns are not those of this version")
+        return reader.read_all()
+    except (OSError, pa.ArrowException) as error:
+        raise InputError(path, f"cannot be read ({error})", "Ingest again into a new folder.") from None
+
+
+def latest_positions(table: pa.Table) -> dict[str, int]:
+    """Where in the table each video's row is, in order of id."""
+    positions = {video_id: position for position, video_id in enumerate(table.column("id").to_pylist())}
+    return dict(sorted(positions.items()))
+
+
+def _packed(table: pa.Table) -> Iterator[pa.RecordBatch]:
+    """The rows that count, in the order they were written."""
+    latest = set(latest_positions(table).values())
+    waiting: list[pa.RecordBatch] = []
+    rows = first = 0
+    for batch in table.to_batches():
+        kept = batch.filter(pa.array([first + row in latest for row in range(batch.num_rows)]))
+        first += batch.num_rows
+        rows += kept.num_rows
+        waiting.append(kept)
+        if rows >= _PACKED_ROWS:
+            yield _joined(waiting)
+            waiting, rows = [], 0
+    if rows:
+        yield _joined(waiting)
+
+
+def _joined(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
+    return pa.Table.from_batches(batches).combine_chunks().to_batches()[0]
+
+
+def _sound_length(path: Path) -> int:
+    """Bytes up to the end of the last whole message; a killed writer may have left part of another."""
+    if path.stat().st_size == 0:  # which cannot be mapped
+        return 0
+    with pa.memory_map(str(path)) as source:
+        reader = pa.ipc.MessageReader.open_stream(source)
+        sound = 0
+        while True:
+            try:
+                reader.read_next_message()
+            except (StopIteration, OSError, pa.ArrowException):
+                return sound
+            sound = source.tell()

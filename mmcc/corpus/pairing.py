@@ -1,0 +1,200 @@
+"""Which captions belong to which video, and which of several to take.
+
+The folder, CrossTask and HowTo100M adapters differ only in how they name videos; the pairing and the choice are here.
+Names decide first. Only the heads of caption files are read, and only where names leave the question open.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from mmcc.corpus.disk import CAPTION_SUFFIXES, File, MediaIndex, lies_in, one_line
+from mmcc.corpus.source import CaptionFile
+from mmcc.media.captions import looks_automatic
+
+_HEAD_BYTES = 16 * 1024
+_SHOWN = 6  # yt-dlp can leave a hundred languages beside one video; a line names this many of those not taken
+_MACHINE_WORDS = ("asr", "auto", "orig", "whisper", "moonshine")
+_LANGUAGE = re.compile(r"[a-z]{2,3}([-_][a-z0-9]+)*\Z")
+_NOT_LANGUAGES = frozenset({"asr", "cc", "hoh", "raw", "sdh", "sub"})  # other short tags of subtitle files
+_LONG_FORMS = {"eng": "en", "english": "en"}
+
+
+class Candidate(NamedTuple):
+    """A caption file that could serve a video."""
+
+    file: File
+    stem: str  # the part of its name that named the video
+    tag: str  # the rest: "en", "en-US", "moonshine-asr", ""
+    chosen_folder: bool  # it lies in the folder that the user named for captions
+    beside: bool  # it lies in the video's own folder
+    by_stem: bool = False  # matched by a bare name elsewhere in the tree, the weakest evidence
+
+
+class Match(NamedTuple):
+    """The video that a caption's name points at, from another folder."""
+
+    id: str
+    by_stem: bool = False
+
+
+class Pairs(NamedTuple):
+    candidates: dict[str, list[Candidate]]  # by video id
+    orphans: list[File]
+
+
+def prefixes(stem: str) -> Iterator[tuple[str, str]]:
+    """A caption's name cut at each dot, longest first: ("soup.en", ""), ("soup", "en")."""
+    yield stem, ""
+    dot = stem.rfind(".")
+    while dot > 0:
+        yield stem[:dot], stem[dot + 1 :]
+        dot = stem.rfind(".", 0, dot)
+
+
+def pair(
+    videos: Mapping[str, File],
+    captions: Iterable[File],
+    elsewhere: Callable[[File, str], Match | None],
+    chosen_folder: str | None = None,
+) -> Pairs:
+    """Give each caption file to one video: beside it by the longest stem, else as `elsewhere` reads its name."""
+    beside: dict[tuple[str, str], str] = {}
+    for video_id, video in videos.items():
+        beside.setdefault((video.folder, video.stem), video_id)
+    pairs = Pairs({}, [])
+    for file in captions:
+        in_chosen = chosen_folder is not None and lies_in(file.folder, chosen_folder)
+        for stem, tag in prefixes(file.stem):
+            if owner := beside.get((file.folder, stem)):
+                found = Candidate(file, stem, tag, in_chosen, True)
+                break
+        else:
+            for stem, tag in prefixes(file.stem):
+                if match := elsewhere(file, stem):
+                    owner, found = match.id, Candidate(file, stem, tag, in_chosen, False, match.by_stem)
+                    break
+            else:
+                pairs.orphans.append(file)
+                continue
+        pairs.candidates.setdefault(owner, []).append(found)
+    return pairs
+
+
+class _Ranked(NamedTuple):
+    """A candidate with what decides, most important first; the smallest wins."""
+
+    family: int  # the wanted language, no language named, another language
+    automatic: bool
+    variety: int  # "en" before "en-US" before "en-GB" before the rest
+    elsewhere: tuple[bool, bool]  # outside the folder named for captions, outside the video's folder
+    suffix: int
+    path: Path
+    label: str
+
+
+_REASONS = ("its language", "manual before automatic", "its language", "where it lies", "its format", "its name")
+
+
+def choose(
+    video: str,
+    candidates: list[Candidate],
+    index: MediaIndex,
+    *,
+    beside: File | None = None,
+    language: str = "en",
+    kind: str | None = None,
+) -> tuple[CaptionFile | None, list[str]]:
+    """The captions to take for a video, and lines for people where there was a choice.
+
+    The wanted language comes first, then captions that name no language, then others; within each, manual captions win
+    over automatic ones. With a `kind` given, the files are trusted to be captions of that kind and are not opened.
+    """
+    lines, usable = [], []
+    for candidate in candidates:
+        if kind is not None or looks_like_captions(candidate.file.path):
+            usable.append(candidate)
+        else:
+            name = one_line(candidate.file.name)
+            lines.append(f"{one_line(video)}: left {name}, it does not look like captions")
+    if not usable:
+        return None, lines
+    families = [_family(_language(candidate.tag), language) for candidate in usable]
+    ranked = []
+    for candidate, family in zip(usable, families, strict=True):
+        # A file of a family that cannot win is not opened: whether it is automatic no longer matters.
+        unsettled = family == min(families)
+        automatic = kind == "automatic" if kind else unsettled and _is_automatic(candidate, index, beside)
+        ranked.append(_rank(candidate, family, automatic, language))
+    ranked.sort()
+    best = ranked[0]
+    if len(ranked) > 1:
+        reason = next(why for why, ours, theirs in zip(_REASONS, best, ranked[1], strict=False) if ours != theirs)
+        left = ", ".join(other.label for other in ranked[1 : 1 + _SHOWN])
+        more = f" and {len(ranked) - 1 - _SHOWN} more" if len(ranked) > 1 + _SHOWN else ""
+        lines.append(f"{one_line(video)}: took {best.label}, for {reason}; left {left}{more}")
+    return CaptionFile(best.path, "automatic" if best.automatic else "manual"), lines
+
+
+def looks_like_captions(path: Path) -> bool:
+    """Whether a .json or .csv file starts as captions do; the other suffixes say it already."""
+    suffix = path.suffix.lower()
+    if suffix not in (".json", ".csv"):
+        return True
+    head = _head(path).replace(b"\0", b"").lower()  # NULs: UTF-16
+    if suffix == ".csv":
+        header = head.lstrip().partition(b"\n")[0]
+        return all(column in header for column in (b"start", b"end", b"text"))
+    return any(key in head for key in (b'"segments"', b'"transcription"', b'"chunks"', b'"start"', b'"text"'))
+
+
+def _head(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(_HEAD_BYTES)
+    except OSError:
+        return b""  # whoever reads the captions will say why it cannot
+
+
+def _is_automatic(candidate: Candidate, index: MediaIndex, beside: File | None) -> bool:
+    info = index.info(candidate.file.folder, candidate.stem)
+    if info is None and beside is not None:
+        info = index.info(beside.folder, beside.stem)
+    if info is not None and candidate.tag in info.manual | info.automatic:
+        return candidate.tag in info.automatic
+    if any(word in candidate.tag.lower() for word in _MACHINE_WORDS):
+        return True
+    return looks_automatic(_head(candidate.file.path))
+
+
+def _language(tag: str) -> str:
+    """The language that a tag such as "en-US", "sdh.eng" or "whisper" names, in small letters, or ""."""
+    for part in tag.lower().split("."):
+        part = _LONG_FORMS.get(part, part)
+        if _LANGUAGE.match(part) and part not in _NOT_LANGUAGES:
+            return part.replace("_", "-")
+    return ""
+
+
+def _family(found: str, wanted: str) -> int:
+    if not found:
+        return 1
+    return 0 if found.partition("-")[0] == wanted.lower().partition("-")[0] else 2
+
+
+def _rank(candidate: Candidate, family: int, automatic: bool, wanted: str) -> _Ranked:
+    found = _language(candidate.tag)
+    base = wanted.lower().partition("-")[0]
+    order = (wanted.lower(), base, f"{base}-us", f"{base}-gb")
+    path = candidate.file.path
+    labels = [found or "no language named"] + ["automatic"] * automatic
+    return _Ranked(
+        family=family,
+        automatic=automatic,
+        variety=order.index(found) if found in order else len(order),
+        elsewhere=(not candidate.chosen_folder, not candidate.beside),
+        suffix=CAPTION_SUFFIXES.index(path.suffix.lower()),
+        path=path,
+        label=f"{one_line(path.name)} ({', '.join(labels)})",
+    )

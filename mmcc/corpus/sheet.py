@@ -1,0 +1,70 @@
+"""A contact sheet: a few videos of a corpus, each a row of frames with what is said under them."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageDraw, ImageFont
+
+from mmcc.corpus.corpus import Corpus, Video
+from mmcc.media.errors import InputError
+
+_ROWS, _COLUMNS = 6, 8
+_CELL, _GAP, _MARGIN = 144, 8, 16
+_HEADER, _TEXT = 26, 74
+_INK, _SOFT, _PAPER, _MISSING = "#1d2430", "#6b7484", "#ffffff", "#e8ebf0"
+_LINES, _CHARACTERS = 4, 24  # of text that fit under a frame
+
+
+def draw_sheet(corpus: Corpus, path: Path) -> None:
+    """Draw videos spread over the corpus, and moments spread over each."""
+    if corpus.manifest.encoding == "float32":
+        raise InputError(corpus.path, "holds features, not pictures", "A sheet needs a corpus of frames.")
+    videos = [corpus[video_id] for video_id in corpus.ids if len(corpus[video_id].times)]
+    if not videos:
+        raise InputError(corpus.path, "holds no frames to draw", "Ingest some video first.")
+    chosen = [videos[place] for place in _spread(len(videos), _ROWS)]
+    row_height = _HEADER + _CELL + _TEXT + _GAP
+    width = 2 * _MARGIN + _COLUMNS * (_CELL + _GAP) - _GAP
+    sheet = Image.new("RGB", (width, 2 * _MARGIN + row_height * len(chosen)), _PAPER)
+    for place, video in enumerate(chosen):
+        _draw_video(sheet, video, _MARGIN + place * row_height)
+    try:
+        sheet.save(path, format="PNG")
+    except OSError as error:
+        raise InputError(path, f"cannot be written ({error.strerror or error})", "Choose another place.") from None
+
+
+def _draw_video(sheet: Image.Image, video: Video, top: int) -> None:
+    draw = ImageDraw.Draw(sheet)
+    heading, small = ImageFont.load_default(15), ImageFont.load_default(11)
+    facts = f"{video.duration:.0f} s · {len(video.times)} frames · {len(video.utterances)} utterances · {video.split}"
+    draw.text((_MARGIN, top), (video.title or video.id)[:80], _INK, heading)
+    draw.text((sheet.width - _MARGIN, top + 3), facts, _SOFT, small, anchor="ra")
+    moments = _spread(len(video.times), _COLUMNS)
+    for column, moment in enumerate(moments):
+        left = _MARGIN + column * (_CELL + _GAP)
+        sheet.paste(_tile(video.frames(moment, moment + 1)[0]), (left, top + _HEADER))
+        draw.text((left, top + _HEADER + _CELL + 3), f"{video.times[moment]:.2f} s", _SOFT, small)
+        until = float(video.times[moments[column + 1]]) if column + 1 < len(moments) else float("inf")
+        text = " ".join(u.text for u in video.utterances if video.times[moment] <= (u.start + u.end) / 2 < until)
+        lines = textwrap.wrap(text, _CHARACTERS, max_lines=_LINES, placeholder=" …")
+        draw.text((left, top + _HEADER + _CELL + 18), "\n".join(lines), _INK, small, spacing=2)
+
+
+def _tile(pixels: NDArray[Any]) -> Image.Image:
+    tile = Image.new("RGB", (_CELL, _CELL), _MISSING)
+    picture = Image.fromarray(pixels)
+    scale = _CELL / max(picture.size)
+    picture = picture.resize((max(1, round(picture.width * scale)), max(1, round(picture.height * scale))))
+    tile.paste(picture, ((_CELL - picture.width) // 2, (_CELL - picture.height) // 2))
+    return tile
+
+
+def _spread(count: int, wanted: int) -> list[int]:
+    """Up to `wanted` places spread evenly over `count`."""
+    return [round(place) for place in np.linspace(0, count - 1, min(count, wanted)).tolist()]

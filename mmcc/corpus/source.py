@@ -1,0 +1,64 @@
+"""What an adapter finds on a disk: narrated videos by name, before anything of them is opened."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+
+class Step(NamedTuple):
+    """A labelled stretch of a video: the 1-based step of its task that is shown from start to end."""
+
+    step: int
+    start: float
+    end: float
+
+
+@dataclass(frozen=True)
+class Task:
+    """Something people do in a known sequence of steps, e.g. "Make Jello Shots"."""
+
+    id: str
+    title: str
+    steps: tuple[str, ...]
+    url: str = ""
+    primary: bool = True  # CrossTask labels the steps of primary tasks only
+
+
+@dataclass(frozen=True)
+class CaptionFile:
+    """Where a video's narration lies."""
+
+    path: Path
+    kind: str  # "manual" or "automatic"
+    span: tuple[int, int] | None = None  # (offset, length) of its entry, where one JSON file holds many videos
+
+
+@dataclass(frozen=True)
+class Item:
+    """One narrated video as it lies on a disk. Without `media` it is known but not here (yet)."""
+
+    id: str
+    media: Path | None  # a video file, or an array of features (.npy)
+    captions: CaptionFile | None = None
+    title: str = ""
+    tasks: tuple[str, ...] = ()  # the task whose steps are labelled comes first
+    steps: tuple[Step, ...] = ()
+    split: str | None = None  # the data set's own; None leaves it to the hash of the id
+
+
+class Skipped(NamedTuple):
+    """A file that was left out, and why."""
+
+    path: str
+    reason: str
+
+
+@dataclass
+class Source:
+    """All an adapter found."""
+
+    items: list[Item] = field(default_factory=list)
+    tasks: dict[str, Task] = field(default_factory=dict)
+    skipped: list[Skipped] = field(default_factory=list)
+    summary: list[str] = field(default_factory=list)  # lines for people, e.g. found/total per task
+    choices: list[str] = field(default_factory=list)  # lines for -v: which captions were taken, and why

@@ -1,0 +1,239 @@
+"""What a corpus holds, in figures and in words."""
+
+from __future__ import annotations
+
+import re
+import statistics
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from mmcc.corpus.corpus import Corpus, Video
+from mmcc.corpus.ingest import IngestReport
+from mmcc.corpus.source import Task
+
+_LAG_WINDOW = 30.0  # seconds around a step in which narration may still speak of it
+_LIST_AT_MOST = 10  # lines of one kind shown to a person; --json has all
+_WORD = re.compile(r"[a-z]{3,}")
+_SAYS_NOTHING = frozenset(
+    "the and with into onto from for off out over under that this its then them put add get take make use top".split()
+)
+
+
+@dataclass
+class Summary:
+    """Counts, coverage, and what is missing."""
+
+    path: str
+    encoding: str
+    fps: float
+    size: int
+    mode: str
+    complete: bool  # False: an ingest was stopped, or is running
+    videos: int = 0
+    frames: int = 0
+    utterances: int = 0
+    words: int = 0
+    hours: float = 0.0
+    median_seconds: float = 0.0
+    shortest_seconds: float = 0.0
+    longest_seconds: float = 0.0
+    words_per_minute: float = 0.0  # of the videos that have captions
+    decoded_coverage: float = 0.0  # decoded / expected seconds
+    speech_coverage: float = 0.0  # share of captioned videos' time in which something is said
+    step_coverage: float = 0.0  # share of annotated videos' time in which a step is shown
+    caption_lag: float | None = None  # median seconds from a step's start to the utterance that names it
+    caption_lag_pairs: int = 0
+    splits: dict[str, int] = field(default_factory=dict)
+    modes: dict[str, int] = field(default_factory=dict)
+    caption_kinds: dict[str, int] = field(default_factory=dict)
+    tasks: dict[str, TaskCount] = field(default_factory=dict)
+    annotated: int = 0
+    segments: int = 0
+    absent: int = 0
+    uncaptioned: list[str] = field(default_factory=list)
+    partial: list[dict[str, Any]] = field(default_factory=list)
+    failed: list[dict[str, str]] = field(default_factory=list)
+
+
+class TaskCount(NamedTuple):
+    title: str
+    steps: int
+    here: int
+    listed: int
+    segments: int
+
+
+class _Span(NamedTuple):
+    start: float
+    end: float
+
+
+def summarise(corpus: Corpus) -> Summary:
+    manifest = corpus.manifest
+    summary = Summary(
+        str(corpus.path), manifest.encoding, manifest.fps, manifest.size, manifest.mode, manifest.complete
+    )
+    durations: list[float] = []
+    lags: list[float] = []
+    captioned = spoken = annotated = shown = decoded = 0.0
+    here, listed, segments = Counter[str](), Counter[str](), Counter[str]()
+    for video in corpus.rows():
+        listed.update(video.tasks)
+        summary.segments += len(video.steps)
+        summary.annotated += bool(video.steps)
+        segments.update(video.tasks[:1] * len(video.steps))
+        if video.status not in ("ok", "partial"):
+            continue
+        here.update(video.tasks)
+        details, seconds = video.details, _seconds(video)
+        durations.append(seconds)
+        decoded += details["decoded"] or 0.0
+        summary.frames += len(video.times)
+        if video.utterances:
+            summary.utterances += len(video.utterances)
+            summary.words += sum(len(utterance.text.split()) for utterance in video.utterances)
+            captioned += seconds
+            spoken += _union(video.utterances, seconds)
+        if video.steps:
+            annotated += seconds
+            shown += _union(video.steps, seconds)
+            lags += _lags(video, corpus.tasks)
+    summary.videos = len(durations)
+    if durations:
+        summary.hours = sum(durations) / 3600
+        summary.median_seconds = statistics.median(durations)
+        summary.shortest_seconds, summary.longest_seconds = min(durations), max(durations)
+    summary.words_per_minute = summary.words / (captioned / 60) if captioned else 0.0
+    summary.decoded_coverage = min(1.0, decoded / sum(durations)) if sum(durations) else 0.0
+    summary.speech_coverage = spoken / captioned if captioned else 0.0
+    summary.step_coverage = shown / annotated if annotated else 0.0
+    summary.caption_lag, summary.caption_lag_pairs = (statistics.median(lags) if lags else None), len(lags)
+    summary.tasks = {
+        key: TaskCount(task.title, len(task.steps), here[key], listed[key], segments[key])
+        for key, task in corpus.tasks.items()
+    }
+    _list_troubles(summary, corpus)
+    return summary
+
+
+def _list_troubles(summary: Summary, corpus: Corpus) -> None:
+    for video in corpus.rows():
+        row = video.details
+        name = row["source"] or row["captions"] or row["id"]
+        if row["status"] == "absent":
+            summary.absent += 1
+        elif row["status"] == "failed":
+            summary.failed.append({"path": name, "reason": row["reason"]})
+        else:
+            if row["caption_error"]:
+                summary.failed.append({"path": row["captions"], "reason": row["caption_error"]})
+            if row["status"] == "partial":
+                seconds = {"decoded": round(row["decoded"], 3), "expected": round(row["duration"], 3)}
+                summary.partial.append({"path": name, **seconds})
+            if not video.utterances:
+                summary.uncaptioned.append(name)
+            summary.splits[row["split"]] = summary.splits.get(row["split"], 0) + 1
+            for counts, key in ((summary.modes, row["mode"]), (summary.caption_kinds, row["caption_kind"])):
+                if key:
+                    counts[key] = counts.get(key, 0) + 1
+    summary.failed += corpus.manifest.skipped
+
+
+def _seconds(video: Video) -> float:
+    """Of video; where there are only captions, up to the last word."""
+    return video.duration or (video.utterances[-1].end if video.utterances else 0.0)
+
+
+def _union(spans: Iterable[Any], seconds: float) -> float:
+    """Seconds covered by at least one span, within the video."""
+    covered = reached = 0.0
+    for span in sorted(_Span(span.start, span.end) for span in spans):
+        start, end = max(span.start, reached), min(span.end, seconds)
+        covered += max(0.0, end - start)
+        reached = max(reached, end)
+    return covered
+
+
+def _lags(video: Video, tasks: dict[str, Task]) -> list[float]:
+    """For each step that narration names nearby: seconds from its start to that of the nearest such utterance."""
+    task = tasks.get(video.tasks[0]) if video.tasks else None
+    if task is None:
+        return []
+    said = [(utterance.start, set(_WORD.findall(utterance.text.lower()))) for utterance in video.utterances]
+    lags = []
+    for step in video.steps:
+        named = set(_WORD.findall(task.steps[step.step - 1].lower())) - _SAYS_NOTHING
+        near = [start - step.start for start, words in said if words & named and abs(start - step.start) <= _LAG_WINDOW]
+        if near:
+            lags.append(min(near, key=abs))
+    return lags
+
+
+def render_ingest(report: IngestReport, output: Path) -> str:
+    """What an ingest came to, for people."""
+    lines = [
+        f"{output}: {report.ingested:,} of {report.videos:,} videos, {report.frames:,} frames, "
+        f"{report.utterances:,} utterances" + (f" ({report.already_done:,} done before)" if report.already_done else "")
+    ]
+    if report.segments:
+        lines.append(f"annotations: {report.tasks} tasks, {report.annotated:,} videos, {report.segments:,} segments")
+    partial = [f"{p['path']}: {p['decoded']:.1f} of {p['expected']:.1f} s could be decoded" for p in report.partial]
+    lines += _listed("partly decoded", partial)
+    lines += _listed("skipped", [f"{path}: {reason}" for path, reason in report.skipped])
+    lines += _listed("without captions (add a caption file, or run again with --transcribe)", report.uncaptioned)
+    return "\n".join(lines)
+
+
+def render_summary(summary: Summary) -> str:
+    """A page about a corpus, for people."""
+    s = summary
+    state = "" if s.complete else "   (its last ingest did not finish: run it again)"
+    unit = "dims" if s.encoding == "float32" else "px"
+    facts: list[tuple[str, str]] = [
+        ("corpus", s.path + state),
+        ("frames", f"{s.frames:,} {s.encoding}, {s.size} {unit}, {s.fps:g} per second, {_counts(s.modes) or s.mode}"),
+        ("videos", f"{s.videos:,} ({_counts(s.splits)})" if s.videos else "0"),
+        ("length", f"{s.hours:.2f} h; median {_clock(s.median_seconds)}, "
+                   f"{_clock(s.shortest_seconds)} to {_clock(s.longest_seconds)}"),
+        ("utterances", f"{s.utterances:,} ({_counts(s.caption_kinds) or 'no captions'}), "
+                       f"{s.words_per_minute:.0f} words per minute"),
+        ("coverage", f"{s.decoded_coverage:.1%} decoded, {s.speech_coverage:.1%} narrated"
+                     + (f", {s.step_coverage:.1%} steps" if s.segments else "")),
+    ]  # fmt: skip
+    if s.segments:
+        facts.append(("annotations", f"{s.annotated:,} videos, {s.segments:,} segments"))
+    if s.caption_lag is not None:
+        lag = f"{abs(s.caption_lag):.1f} s {'after' if s.caption_lag >= 0 else 'before'} the step, in the median"
+        facts.append(("caption lag", f"{lag} (of {s.caption_lag_pairs:,} steps that are named within 30 s)"))
+    if s.absent:
+        facts.append(("not here", f"{s.absent:,} listed videos"))
+    width = max(len(name) for name, _ in facts)
+    lines = [f"{name:<{width}}  {fact}" for name, fact in facts]
+    tasks = [task for task in s.tasks.values() if task.segments or task.here]
+    if tasks:
+        lines += ["", "task                                        steps   here/listed  segments"]
+        lines += [f"{t.title[:42]:<42}  {t.steps:>5}  {t.here:>5,}/{t.listed:<6,}  {t.segments:>8,}" for t in tasks]
+    partial = [f"{p['path']}: {p['decoded']:.1f} of {p['expected']:.1f} s" for p in s.partial]
+    lines += _listed("partly decoded", partial)
+    lines += _listed("could not be read", [f"{f['path']}: {f['reason']}" for f in s.failed])
+    lines += _listed("without captions", s.uncaptioned)
+    return "\n".join(lines)
+
+
+def _listed(what: str, entries: list[str]) -> list[str]:
+    if not entries:
+        return []
+    more = [f"  … and {len(entries) - _LIST_AT_MOST:,} more (--json lists all)"] if len(entries) > _LIST_AT_MOST else []
+    return [f"{len(entries):,} {what}:", *(f"  {entry}" for entry in entries[:_LIST_AT_MOST]), *more]
+
+
+def _counts(counts: dict[str, int]) -> str:
+    return ", ".join(f"{count:,} {name}" for name, count in sorted(counts.items(), key=lambda pair: -pair[1]))
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes}:{rest:02d}"

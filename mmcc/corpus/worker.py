@@ -1,0 +1,176 @@
+"""The worker of ingest: one video's files in, its frames in a shard, all else as the answer.
+
+Run by `WorkerPool` as `python -m mmcc.corpus.worker`. Everything that opens a person's files happens here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from mmcc.corpus.features import read_features
+from mmcc.corpus.format import Encoding
+from mmcc.corpus.shards import ShardWriter
+from mmcc.media.captions import Cue, read_captions
+from mmcc.media.errors import InputError
+from mmcc.media.sandbox import Report, serve
+from mmcc.media.utterances import to_utterances
+from mmcc.media.video import Sampling
+
+_PROGRESS_SECONDS = 1.0
+
+
+@dataclass(frozen=True)
+class VideoJob:
+    """What a worker needs to know to ingest one video. Travels as JSON."""
+
+    id: str
+    media: str | None
+    captions: str | None
+    caption_span: tuple[int, int] | None
+    caption_kind: str
+    shard: str
+    encoding: Encoding
+    quality: int
+    sampling: dict[str, Any]
+    feature_rate: float | None
+    feature_dims: int | None
+    transcribe: bool
+    language: str
+
+
+class VideoWorker:
+    """Keeps its shard open from job to job."""
+
+    def __init__(self) -> None:
+        self._shard_path = ""
+        self._shard: ShardWriter | None = None
+
+    def handle(self, message: dict[str, Any], report: Report) -> dict[str, Any]:
+        job = VideoJob(**message)
+        report = _seldom(report)
+        answer = _narration(job, report)
+        if job.media is None:
+            return answer
+        shard = self._open_shard(job.shard)
+        try:
+            answer |= (_store_features if job.feature_rate else _store_video)(job, shard, report)
+            answer["batches"] = [batch._asdict() for batch in shard.finish(job.id)]
+        except BaseException:
+            shard.take_back()
+            raise
+        return answer
+
+    def _open_shard(self, path: str) -> ShardWriter:
+        if self._shard is None or path != self._shard_path:
+            if self._shard is not None:
+                self._shard.close()
+            self._shard, self._shard_path = ShardWriter(Path(path)), path
+        return self._shard
+
+
+def _store_video(job: VideoJob, shard: ShardWriter, report: Report) -> dict[str, Any]:
+    from mmcc.media.jpeg import encode_jpeg
+    from mmcc.media.video import VideoSampler
+
+    assert job.media is not None
+    times: list[float] = []
+    height = width = 0
+    with VideoSampler(Path(job.media), Sampling(**job.sampling)) as video:
+        for time, pixels in video:
+            height, width = pixels.shape[:2]
+            shard.add(job.id, time, encode_jpeg(pixels, job.quality) if job.encoding == "jpeg" else pixels.tobytes())
+            times.append(time)
+            report(time, video.report.expected_seconds)
+        told = video.report
+    return {
+        "status": "partial" if told.partial else "ok",
+        "mode": told.mode,
+        "duration": told.expected_seconds or told.decoded_seconds,
+        "decoded": told.decoded_seconds,
+        "height": height,
+        "width": width,
+        "times": times,
+    }
+
+
+def _store_features(job: VideoJob, shard: ShardWriter, report: Report) -> dict[str, Any]:
+    import numpy as np
+
+    assert job.media is not None and job.feature_rate is not None
+    path = Path(job.media)
+    array = read_features(path)
+    rows, dims = array.shape
+    if dims != job.feature_dims:
+        raise InputError(path, f"has {dims} dims where the corpus has {job.feature_dims}", "Make it like the others.")
+    times = [row / job.feature_rate for row in range(rows)]
+    for time, row in zip(times, array, strict=True):
+        vector = np.ascontiguousarray(row, np.float32)
+        if not np.isfinite(vector).all():
+            raise InputError(path, f"has a value that is not finite at {time:g} s", "Extract its features again.")
+        shard.add(job.id, time, vector.tobytes())
+        report(time, times[-1])
+    seconds = rows / job.feature_rate
+    return {"status": "ok", "mode": "features", "duration": seconds, "decoded": seconds, "times": times}
+
+
+def _narration(job: VideoJob, report: Report) -> dict[str, Any]:
+    """The utterances, from the first of its sources that has any: caption file, subtitle stream, speech."""
+    error = kind = None
+    for kind, read in _narration_sources(job, report):
+        try:
+            cues = read()
+        except InputError as failure:
+            if kind == job.caption_kind:
+                error = failure.cause
+            continue
+        if utterances := to_utterances(cues):
+            spoken = [utterance._asdict() for utterance in utterances]
+            return {"status": "ok", "utterances": spoken, "caption_kind": kind, "caption_error": error}
+    if job.media is None:
+        raise InputError(job.captions or job.id, error or "holds no words", "Get its captions again.")
+    # A silent video that was listened to need not be listened to again.
+    return {"caption_kind": kind if kind == "transcribed" else None, "caption_error": error}
+
+
+def _narration_sources(job: VideoJob, report: Report) -> Iterator[tuple[str, Callable[[], list[Cue]]]]:
+    if job.captions is not None:
+        captions = Path(job.captions)
+        yield job.caption_kind, lambda: read_captions(captions, job.caption_span, job.id)
+    if job.media is None or job.feature_rate is not None:
+        return
+    media = Path(job.media)
+
+    def embedded() -> list[Cue]:
+        from mmcc.media.subtitle_streams import read_subtitle_stream
+
+        return read_subtitle_stream(media, job.language)
+
+    def speech() -> list[Cue]:
+        from mmcc.media.speech import transcribe
+
+        return transcribe(media, lambda seconds: report(0.0, None))
+
+    yield "embedded", embedded
+    if job.transcribe:
+        yield "transcribed", speech
+
+
+def _seldom(report: Report) -> Report:
+    """Pass on a report once a second: enough to see and to prove life by, too few to cost."""
+    last = 0.0
+
+    def sometimes(seconds: float, total: float | None) -> None:
+        nonlocal last
+        if monotonic() - last >= _PROGRESS_SECONDS:
+            last = monotonic()
+            report(seconds, total)
+
+    return sometimes
+
+
+if __name__ == "__main__":
+    serve(VideoWorker().handle)

@@ -1,0 +1,1 @@
+"""The only room that opens untrusted bytes: video, captions, images, speech."""

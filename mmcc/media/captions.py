@@ -1,0 +1,300 @@
+"""Caption files of the common kinds, read into timed, clean cues.
+
+    bytes --decode--> text --by format--> what is shown --unroll--> what is new --clean--> cues
+
+SRT and WebVTT are read by one parser that looks for timing lines and takes all between two of them, because real files
+break their own formats: blank lines inside cues, indexes left out, either decimal mark. Everything is linear in the
+size of the file, also for hostile ones.
+
+How times are made sense of: a cue is left out unless both its times are finite and within a thousand hours; a start
+before 0 becomes 0, and a cue wholly before 0 is left out; an end that is not after the start is not believed, and is
+guessed from the length of the text. Cues are put in the order of their starts. Where they overlap, the earlier one
+ends when the next begins: YouTube leaves a line on the screen while the next one is spoken. A cue that appears twice
+with the same times and text (captions drawn in layers) counts once.
+"""
+
+import codecs
+import html
+import re
+from collections.abc import Iterable, Sequence
+from operator import attrgetter
+from pathlib import Path, PurePath
+from typing import NamedTuple
+
+from mmcc.media.errors import InputError
+from mmcc.media.rolling_captions import INLINE_TIME, TAG, ShownCue, is_rolling, seconds, timed_words, unroll
+from mmcc.media.transcripts import index_caption_json, read_csv, read_json
+
+LATEST = 3_600_000.0  # seconds; a later time is a mistake, and arithmetic with 1e308 overflows
+LETTERS_PER_SECOND = 15.0  # of ordinary speech; for cues whose end is unusable
+LARGEST = 1 << 28  # bytes; the captions of one video never come near, and a larger file would fill the memory
+
+REMEDY = "Expected SubRip (.srt), WebVTT (.vtt), HowTo100M's CSV or JSON, or Whisper's JSON."
+
+
+class Word(NamedTuple):
+    """A word, or a few that share one time, and when it is begun."""
+
+    start: float
+    text: str
+
+
+class Cue(NamedTuple):
+    """Something said between start and end, in seconds."""
+
+    start: float
+    end: float
+    text: str
+    words: tuple[Word, ...] = ()  # only where the file times them; joined by spaces they are the text
+
+
+def read_captions(path: Path, span: tuple[int, int] | None = None, video_id: str | None = None) -> list[Cue]:
+    """The cues of a caption file. `span`: only these bytes (one entry of a caption.json), as (offset, length).
+
+    `video_id` picks the entry of a caption.json of many videos where no span is given.
+    """
+    try:
+        size = path.stat().st_size
+        if span is None and video_id is not None and size > LARGEST and path.suffix.lower() == ".json":
+            span = index_caption_json(path, {video_id}).get(video_id)
+            if span is None:
+                raise InputError(path, f"holds no captions of the video {video_id!r}", "Check the video id.")
+        offset, length = span or (0, size)
+        if offset < 0 or length < 0 or offset + length > size:
+            cause = f"is shorter than its index says ({size:,} bytes, captions at {offset:,} to {offset + length:,})"
+            raise InputError(path, cause, "The file changed after it was indexed: ingest it again.")
+        if length > LARGEST:
+            raise InputError(path, f"is too large for one video's captions ({length:,} bytes)", REMEDY)
+        with path.open("rb") as file:
+            file.seek(offset)
+            data = file.read(length)
+    except OSError as error:
+        raise InputError(path, f"cannot be read ({error.strerror})", "Check that it is a file you may read.") from error
+    return _parse(data, str(path), video_id)
+
+
+def parse_captions(data: bytes, name: str) -> list[Cue]:
+    """The cues in the bytes of a caption file; its name helps to tell the format, and is used in messages."""
+    return _parse(data, name, None)
+
+
+def looks_automatic(head: bytes) -> bool:
+    """Whether the first bytes (16 KB will do) of a caption file show speech recognition: word times, rolling lines."""
+    text = decode(head)
+    shown = _timing_cues(text)
+    return bool(INLINE_TIME.search(text)) or is_rolling(shown[:-1])  # the last cue may be cut off
+
+
+def cues_from_shown(shown: Iterable[ShownCue]) -> list[Cue]:
+    """From what a screen shows to what is said: valid times, no repetition, clean text, no overlap."""
+    usable = [_after_zero(cue) if cue.start < 0 else cue for cue in shown if _has_times(cue)]
+    usable.sort(key=attrgetter("start"))
+    cues: list[Cue] = []
+    waiting: Cue | None = None
+    for cue in unroll(usable):
+        start, end, shown_text, _ = cue
+        words = _clean_words(timed_words(cue))
+        text = " ".join([word.text for word in words]) if words else clean(shown_text)
+        if not text:
+            continue
+        if end <= start:
+            end = start + len(text) / LETTERS_PER_SECOND
+        if waiting is not None:
+            if waiting.end > start:
+                if waiting[:3] == (start, end, text):
+                    continue
+                waiting = _ending(waiting, start)
+            cues.append(waiting)
+        waiting = Cue(start, end, text, words)
+    return cues if waiting is None else [*cues, waiting]
+
+
+def _has_times(cue: ShownCue) -> bool:
+    return -LATEST <= cue.start <= LATEST and -LATEST <= cue.end <= LATEST and (cue.start >= 0 or cue.end > 0)
+
+
+def _after_zero(cue: ShownCue) -> ShownCue:
+    return cue._replace(start=0.0, words=[(max(0.0, start), text) for start, text in cue.words])
+
+
+def _ending(cue: Cue, end: float) -> Cue:
+    return Cue(cue.start, end, cue.text, tuple([Word(min(word.start, end), word.text) for word in cue.words]))
+
+
+# --- formats --------------------------------------------------------------------------------------------------------
+
+_CSV_HEADER = re.compile(r'(?:[^,\n]{0,40},)?\s*"?start"?\s*,\s*"?end"?\s*,\s*"?text"?\s*(?:\n|,|$)', re.IGNORECASE)
+_COMMENT_BLOCK = re.compile(r"\n\n(?:NOTE|STYLE|REGION)(?=[ \t\n]|$)[^\n]*(?:\n[^\n]+)*")
+
+
+def _parse(data: bytes, name: str, video_id: str | None) -> list[Cue]:
+    text = decode(data)
+    suffix = PurePath(name).suffix.lower()
+    opening = text[:1000].lstrip()
+    if suffix == ".json" or (opening[:1] in ("{", "[") and suffix not in (".srt", ".vtt")):
+        return cues_from_shown(read_json(text, name, video_id))
+    if suffix == ".csv" or _CSV_HEADER.match(opening):
+        return cues_from_shown(read_csv(text, name))
+    shown = _timing_cues(text)
+    if not shown and not opening.startswith("WEBVTT"):
+        raise InputError(name, "is empty" if not opening else "holds no captions in a format known here", REMEDY)
+    return cues_from_shown(shown)
+
+
+def _timing_cues(text: str) -> list[ShownCue]:
+    """SRT and WebVTT: split at the arrows, keep those between two times, and take what lies between two such lines."""
+    is_vtt = text[:100].lstrip().startswith("WEBVTT")
+    if is_vtt and ("\nNOTE" in text or "\nSTYLE" in text or "\nREGION" in text):
+        text = _COMMENT_BLOCK.sub("\n", text)
+    text = text.replace("<c>", "").replace("</c>", "")  # around each of YouTube's timed words; costly one by one
+    segment, *chunks = text.split("-->")
+    cues: list[ShownCue] = []
+    start = end = 0.0  # of the cue whose lines are being gathered
+    gathered: list[str] = []  # its text up to here, where it holds arrows of its own
+    indexed = index_apart = False  # cues are numbered; a blank line parts the number from the times
+    begun = False
+    at_line = True  # whether `segment` begins a line
+    for chunk in chunks:
+        body, newline, stamp = segment.rpartition("\n")
+        rest_of_line, _, rest = chunk.partition("\n")
+        next_start = seconds(stamp.strip()) if newline or at_line else None
+        next_end = seconds(rest_of_line.strip().partition(" ")[0])
+        if next_start is None or next_end is None:
+            gathered.append(segment)
+            segment, at_line = chunk, False
+            continue
+        if gathered:
+            body = " ".join([*gathered, body])
+            gathered = []
+        if begun:
+            cues.append(ShownCue(start, end, _without_blanks(_without_label(body, is_vtt, indexed, index_apart))))
+        else:
+            begun, lines = True, body.split("\n")
+            numbers = body.split()
+            indexed = bool(numbers) and numbers[-1].isdecimal() and lines[-1].strip() in ("", numbers[-1])
+            index_apart = indexed and not lines[-1].strip()
+        start, end, segment, at_line = next_start, next_end, rest, True
+    if begun:
+        cues.append(ShownCue(start, end, _without_blanks(" ".join([*gathered, segment]))))
+    return cues
+
+
+def _without_label(body: str, is_vtt: bool, indexed: bool, index_apart: bool) -> str:
+    """A cue's lines without the next cue's number or name, which stand above the next cue's times."""
+    if index_apart:
+        body = body.rstrip()
+    above, newline, label = body.rpartition("\n")
+    if indexed and label.strip().isdecimal():
+        return above
+    if is_vtt and newline and label.strip() and (not above or above.endswith("\n")):
+        return above
+    return body
+
+
+def _without_blanks(body: str) -> str:
+    body = body.strip()
+    return "\n".join([line for line in body.split("\n") if line and not line.isspace()]) if "\n" in body else body
+
+
+# --- bytes to text --------------------------------------------------------------------------------------------------
+
+# Line and page breaks are not among them: they part words and are folded with the other white space.
+_UNPRINTABLE = "\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u200b\u200e\u200f\u202a-\u202e\u2060\ud800-\udfff\ufeff\ufffd\uffff"
+_CONTROL = re.compile(f"[{_UNPRINTABLE}]")
+
+
+def decode(data: bytes) -> str:
+    """Text of UTF-8, UTF-16 (also without its mark) or Windows' Western encoding, with \\n alone and no controls."""
+    text = _decoded(data)
+    if "\r" in text:
+        text = text.replace("\r\r\n", "\n").replace("\r\n", "\n").replace("\r", "\n")
+    return _CONTROL.sub("", text)
+
+
+def _decoded(data: bytes) -> str:
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return data.decode("utf-16", "replace")
+    head = data[:4096]
+    zeros_even, zeros_odd = head[::2].count(0), head[1::2].count(0)
+    if max(zeros_even, zeros_odd) > len(head) / 8 and min(zeros_even, zeros_odd) < len(head) / 32:
+        return data.decode("utf-16-be" if zeros_even > zeros_odd else "utf-16-le", "replace")
+    text = data.decode("utf-8", "replace")
+    broken = text.count("\ufffd")
+    if broken and broken > (len(text) - len(text.encode("ascii", "ignore"))) / 2:
+        return data.decode("cp1252", "replace")  # more broken than whole: it never was UTF-8
+    return text
+
+
+# --- text to words --------------------------------------------------------------------------------------------------
+
+_PART = "\x1e"  # stands between timed words while they are cleaned as one text; no text holds it, being a control
+_SUSPECT = re.compile(rf"[-–—<>&:\[\](){{}}\\【】♩♪♫♬{_UNPRINTABLE}]")
+_ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")  # int() has limits
+_PRONUNCIATION = re.compile(r"<rt\b[^<>]*>[^<>]*(?:</rt>)?")  # says again, in letters, what the character says
+_LINE_BREAK = re.compile(r"<br ?/?>|\\N")
+_OVERRIDE = re.compile(r"\{\\[^{}]*\}")
+_BRACKETED = re.compile(r"\[[^\[\]]*\]:?|【[^【】]*】")
+_PARENTHESIS = re.compile(r"\(([^()]{1,60})\)")
+_SUNG = re.compile(r"[♩♪♫♬]+([^♩♪♫♬\n]*)[♩♪♫♬]+")
+_STRAY = re.compile(r"[\[\]♩♪♫♬]+")
+_NAME = r"[A-Z][\w.'’-]{0,30}(?:[ \x1e]{1,2}[A-Z0-9][\w.'’-]{0,30}){0,2}"
+_TURN = re.compile(rf">{{2,}}[ \t\x1e]*(?:{_NAME}:(?=\s|\x1e|$))?")
+_DASH = re.compile(r"^[ \t\x1e]*[-–—]+(?:[ \t\x1e]+|$|(?=[^\d\s]))", re.MULTILINE)
+# In capitals before ordinary text; a numbered or named part of the talk is no speaker.
+_SPEAKER = re.compile(
+    r"^[ \t\x1e]*(?!STEP|TIP|NOTE|PART|CHAPTER)[A-Z][A-Z.'’-]{0,30}(?:[ \x1e]{1,2}[A-Z0-9][A-Z0-9.'’-]{0,30}){0,2}:"
+    r"(?=[\s\x1e][^\n]*[a-z])",
+    re.MULTILINE,
+)
+_SOUND = re.compile(
+    r"\b(?:music|applau\w+|clap(?:s|ping)|laugh\w*|chuckl\w+|giggl\w+|cheer(?:s|ing)|sigh(?:s|ing)?|cough(?:s|ing)|"
+    r"gasp(?:s|ing)|sneez\w+|sniff\w+|sobbing|crying|scream\w*|shouting|groan\w*|grunt\w*|whisper\w*|whistl\w+|humming|"
+    r"singing|speaking|inaudible|indistinct|unintelligible|crosstalk|silence|static|beep\w*|buzz\w*|ringing|knock\w*|"
+    r"footsteps|barking|meow\w*|sizzling|whirring|clattering|throat|noises?|chatter\w*|instrumental|jingle|foreign)\b",
+    re.IGNORECASE,
+)
+_SENTENCE_WORD = re.compile(r"\b(?:until|when|while|if|or|about|you|your|it|i|we|for|to|so|like|not?)\b", re.IGNORECASE)
+
+
+def clean(text: str) -> str:
+    """The words that are spoken: no markup, entities, sound descriptions, speakers' names or dashes; spaces folded."""
+    if _SUSPECT.search(text):
+        text = _spoken(_CONTROL.sub("", text))
+    return " ".join(text.split())
+
+
+def _clean_words(words: Sequence[tuple[float, str]]) -> tuple[Word, ...]:
+    if not words:
+        return ()
+    texts: Sequence[str] = [text for _, text in words]
+    if _SUSPECT.search(" ".join(texts)):
+        texts = _spoken(_PART.join([_CONTROL.sub("", text) for text in texts])).split(_PART)
+    folded = [" ".join(text.split()) for text in texts]
+    return tuple([Word(time, text) for (time, _), text in zip(words, folded, strict=True) if text])
+
+
+def _spoken(text: str) -> str:
+    """Speech without its annotations. Every _PART of the text is kept, so that words stay with their times."""
+    for _ in range(2):  # some files are escaped twice
+        if "&" in text:
+            text = _ENTITY.sub(lambda match: html.unescape(match[0]), text)
+    if "<" in text or "\\" in text:
+        text = _PRONUNCIATION.sub(_gap, text)
+        text = TAG.sub("", INLINE_TIME.sub("", _OVERRIDE.sub("", _LINE_BREAK.sub("\n", text))))
+    if ">>" in text:
+        text = _TURN.sub(_gap, text)
+    text = _BRACKETED.sub(_gap, text)
+    text = _SUNG.sub(_gap_for_sound, _PARENTHESIS.sub(_gap_for_sound, text))
+    text = _STRAY.sub(" ", text)
+    return _SPEAKER.sub(_gap, _DASH.sub(_gap, text))
+
+
+def _gap(match: re.Match[str]) -> str:
+    return " " + _PART * match[0].count(_PART)
+
+
+def _gap_for_sound(match: re.Match[str]) -> str:
+    """Nothing for "(upbeat music)"; "(about two cups)" and sung words are speech."""
+    inside = match[1].replace(_PART, " ")
+    is_sound = len(inside.split()) <= 4 and _SOUND.search(inside) and not _SENTENCE_WORD.search(inside)
+    return _gap(match) if is_sound else match[0]

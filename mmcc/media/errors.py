@@ -1,0 +1,19 @@
+"""What went wrong with a person's file, in words that person can act on."""
+
+from pathlib import Path
+
+
+class InputError(Exception):
+    """A file or folder that cannot be used: which one, what is wrong, what to do about it."""
+
+    def __init__(self, path: str | Path, cause: str, remedy: str = "") -> None:
+        self.path, self.cause, self.remedy = str(path), cause, remedy
+        super().__init__(f"{self.path}: {cause}" + (f"\n{remedy}" if remedy else ""))
+
+
+class MissingDependency(Exception):
+    """An optional package is not installed; the message ends with the command that installs it."""
+
+    def __init__(self, what: str, extra: str) -> None:
+        self.remedy = f"Install it with: pip install 'mmcc[{extra}]'"
+        super().__init__(f"{what}\n{self.remedy}")

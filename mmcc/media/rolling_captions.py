@@ -1,0 +1,186 @@
+"""From what a screen shows to what is said: each word of rolling captions once.
+
+YouTube's automatic captions imitate a two-line screen. A line is built up word by word in the lower row, is held for
+about 10 ms when it is complete, and is then carried in the upper row while the next line is built:
+
+    1.60 --> 3.91   (blank)                      this<00:00:01.920><c> audiobook</c>...
+    3.91 --> 3.92   this audiobook is in the     (blank)                                    held
+    3.92 --> 5.35   this audiobook is in the     you<00:00:04.080><c> can</c>...            carried, and a new line
+
+Converters drop the inline times, sometimes the held cues, sometimes the line breaks; the repetition stays. A speaker
+may also repeat himself, and then every repetition counts. The rule that tells the two apart:
+
+1. Rolling is a property of a file, not of two cues. The evidence for it is what nobody would write by hand:
+   a cue that begins with the last lines of the cue before it, without a gap in time, *and adds a new line*; or a cue
+   shorter than 50 ms that is blank or only repeats. A file rolls when at least a third of its cues are such evidence.
+   The same sentence in two cues, or "no" then "no no no", is no evidence, so ordinary files lose nothing.
+2. Where line breaks are lost ("A", "A B", "B C" on one line each), a cue that begins with the whole text that was new
+   in the cue before is evidence, but weaker: half of the cues, and at least three, must agree.
+3. In a rolling file only the lines carried from the screen before are left out, and only while the screen did not go
+   blank. The same line spoken twice is shown twice at once (["no", "no"]), and stays twice.
+4. A line with inline word times is being spoken, so it is never a repetition.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+BRIEF = 0.05  # seconds; YouTube holds a finished line for 10 ms, and nobody reads or says anything in 50
+UNBROKEN = 0.1  # seconds; converters round times to a frame (40 ms) and some drop the 10 ms cues
+SCREEN = 4  # lines; broadcast captions roll two to four
+SAMPLE = 1000  # cues that decide whether a file rolls: plenty, and a long ordinary file is not walked twice
+
+TAG = re.compile(r"</?[A-Za-z][^<>\x1e]*>")  # "3 < 4" and "<3" are no tags
+INLINE_TIME = re.compile(r"<((?:\d{1,4}:)?\d{1,2}:\d{1,2}[.,]\d{1,9})>")
+_HOURS_MINUTES = re.compile(r"(?:(\d{1,4}):)?(\d{1,2}):", re.ASCII)
+_STAMP = re.compile(r"(-?)(?:(\d{1,4}):)?(\d{1,2}):(\d{1,2})(?:[.,](\d{1,9}))?", re.ASCII)
+_SECONDS = {f"{n:02}": n for n in range(60)}
+_MILLISECONDS = {f"{mark}{n:03}": n / 1000 for mark in ".," for n in range(1000)}
+
+
+class ShownCue(NamedTuple):
+    """What a file shows from start to end: its lines that are not blank, markup included, with \\n between them."""
+
+    start: float
+    end: float
+    text: str
+    words: Sequence[tuple[float, str]] = ()  # where the file times words outside the text (Whisper)
+
+
+def seconds(stamp: str) -> float | None:
+    """The time of `01:02:03,400`, with dot or comma, without hours or fraction; None for anything else."""
+    try:  # by tables, for this is most of the cost of reading captions
+        return _minutes(stamp[:-6]) + _SECONDS[stamp[-6:-4]] + _MILLISECONDS[stamp[-4:]]
+    except KeyError:
+        match = _STAMP.fullmatch(stamp)
+    if not match:
+        return None
+    sign, hours, minutes, rest, decimals = match.groups()
+    time = int(hours or 0) * 3600 + int(minutes) * 60 + int(rest) + float(f"0.{decimals or 0}")
+    return -time if sign else time
+
+
+@lru_cache(maxsize=1 << 14)
+def _minutes(stamp: str) -> int:
+    match = _HOURS_MINUTES.fullmatch(stamp)
+    if not match:
+        raise KeyError(stamp)
+    return int(match[1] or 0) * 3600 + int(match[2]) * 60
+
+
+def timed_words(cue: ShownCue) -> Sequence[tuple[float, str]]:
+    """The words of a cue with their start times, unclean and in order; () where the file does not time them."""
+    if cue.words or "<" not in cue.text or not INLINE_TIME.search(cue.text):
+        return cue.words
+    words: list[tuple[float, str]] = []
+    time, latest = cue.start, max(cue.start, cue.end)
+    for line in TAG.sub("", cue.text).split("\n"):
+        parts = INLINE_TIME.split(line)
+        times = [time]
+        for stamp in parts[1::2]:
+            spoken = seconds(stamp)
+            if spoken is not None and spoken > time:
+                time = spoken if spoken < latest else latest
+            times.append(time)
+        words += join_syllables(times, parts[::2])
+    return words
+
+
+def join_syllables(times: list[float], texts: list[str]) -> list[tuple[float, str]]:
+    """Timed texts as words: texts that no space parts are one word, "mother", "-in", "-law"."""
+    spelled = "".join(texts).split()
+    if len(spelled) == len(texts) and " ".join(texts).split() == spelled:  # one word each, as usual
+        return list(zip(times, spelled, strict=True))
+    words: list[tuple[float, str]] = []
+    syllables: list[str] = []
+    begun = 0.0
+    for time, text in zip(times, texts, strict=True):
+        if not text:
+            continue
+        if syllables and (text[0].isspace() or syllables[-1][-1].isspace()):
+            words.append((begun, "".join(syllables).strip()))
+            syllables = []
+        if not syllables:
+            begun = time
+        syllables.append(text)
+    words.append((begun, "".join(syllables).strip()))
+    return [word for word in words if word[1]]
+
+
+def is_rolling(cues: Sequence[ShownCue]) -> bool:
+    """Whether the cues imitate a rolling screen (the rule is at the top of this file)."""
+    return _way_of_rolling(cues[:SAMPLE]) is not None
+
+
+def unroll(cues: Sequence[ShownCue]) -> Sequence[ShownCue]:
+    """The cues with every line in the cue where it was new; ordinary cues come back as they are."""
+    way = _way_of_rolling(cues[:SAMPLE])
+    return cues if way is None else _walk(cues, way)[0]
+
+
+# Given the screen, a cue and its lines without markup: the cue's text that is new, and the screen afterwards.
+Carry = Callable[[list[str], ShownCue, list[str]], tuple[str, list[str]]]
+
+
+def _way_of_rolling(cues: Sequence[ShownCue]) -> Carry | None:
+    pairs = len(cues) - 1
+    if _walk(cues, _carry_lines)[1] >= max(1, pairs / 3):
+        return _carry_lines
+    if _walk(cues, _carry_text)[1] >= max(3, pairs / 2):
+        return _carry_text
+    return None
+
+
+def _walk(cues: Sequence[ShownCue], carry: Carry) -> tuple[list[ShownCue], int]:
+    """The cues with their new text only, and how many of them are evidence that the file rolls."""
+    spoken: list[ShownCue] = []
+    evidence = 0
+    screen: list[str] = []
+    until = float("-inf")
+    for cue in cues:
+        start, end, text, _ = cue
+        if start > until + UNBROKEN:
+            screen = []
+        until = end
+        new, screen = carry(screen, cue, _plain_lines(text))
+        if new:
+            if new is not text:
+                evidence += 1
+                cue = ShownCue(start, end, new)
+            spoken.append(cue)
+        elif end - start < BRIEF:
+            evidence += 1
+            if spoken:
+                spoken[-1] = spoken[-1]._replace(end=end)
+    return spoken, evidence
+
+
+def _plain_lines(text: str) -> list[str]:
+    if "<" in text:
+        text = TAG.sub("", INLINE_TIME.sub("", text))
+    return [" ".join(line.split()) for line in text.split("\n")] if text else []
+
+
+def _carry_lines(screen: list[str], cue: ShownCue, plain: list[str]) -> tuple[str, list[str]]:
+    most = min(len(screen), len(plain), SCREEN)
+    counts = list(range(most, 0, -1))
+    if most == len(plain) and cue.end - cue.start >= BRIEF:
+        counts = counts[1:] + counts[:1]  # a lasting cue shows something new, if it can be read so
+    for count in counts:
+        if screen[-count:] == plain[:count]:
+            lines = cue.text.split("\n", count)
+            if not any("<" in line and INLINE_TIME.search(line) for line in lines[:count]):
+                return lines[count] if len(lines) > count else "", plain
+    return cue.text, plain
+
+
+def _carry_text(screen: list[str], cue: ShownCue, plain: list[str]) -> tuple[str, list[str]]:
+    text = " ".join(plain)
+    for count in (len(screen), *range(min(len(screen) - 1, SCREEN), 0, -1)):
+        carried = screen[-count:] if count else []
+        shown = " ".join(carried)
+        if shown and text.startswith(shown) and text[len(shown) : len(shown) + 1] in ("", " "):
+            new = text[len(shown) + 1 :]
+            return new, [*carried, new] if new else carried
+    return cue.text, plain

@@ -1,0 +1,274 @@
+"""Worker processes that can be killed, so that no file can take the program down with it.
+
+A decoder that meets hostile or broken bytes may crash, hang, or eat all memory. So such work runs in worker
+processes: each is handed one job at a time as a line of JSON on its standard input, and answers with lines of
+JSON (never pickle: a worker that was taken over must not be able to run code here). The parent watches the clock,
+kills what overstays, starts another in its place, and says of each job what became of it.
+
+A worker module calls `serve(handle)`; `WorkerPool` starts it with `python -m`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import IO, Any, NamedTuple
+
+from mmcc.media.errors import InputError
+
+Job = dict[str, Any]
+Report = Callable[[float, float | None], None]  # seconds of media done, and of how many if that is known
+
+_LONGEST_LINE = 256 << 20  # bytes; the answer for a day of video stays far below
+_PR_SET_PDEATHSIG = 1  # of <linux/prctl.h>
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one job may take before its worker is killed."""
+
+    seconds: float = 2 * 3600.0  # in all; an hour of 720p decodes in a few minutes
+    stall_seconds: float = 60.0  # without any sign of progress, which comes every few frames
+    memory: int = 4 << 30  # bytes of address space; 8K video needs about 1.5 GB
+
+
+class Outcome(NamedTuple):
+    """What became of a job: its answer, or the reason why there is none."""
+
+    job: Job
+    answer: Job | None
+    reason: str = ""
+
+
+@dataclass
+class _Worker:
+    process: subprocess.Popen[bytes]
+    number: int
+    job: Job | None = None
+    started: float = 0.0
+    last_sign: float = 0.0
+    received: bytearray = field(default_factory=bytearray)
+
+    @property
+    def pipe(self) -> IO[bytes]:
+        assert self.process.stdout is not None
+        return self.process.stdout
+
+    def give(self, job: Job) -> None:
+        assert self.process.stdin is not None
+        self.job, self.started = job, time.monotonic()
+        self.last_sign = self.started
+        # A worker that is gone already shows up as the end of its output.
+        with suppress(BrokenPipeError):
+            self.process.stdin.write(json.dumps(job).encode() + b"\n")
+            self.process.stdin.flush()
+
+    def kill(self) -> None:
+        with suppress(ProcessLookupError):
+            self.process.kill()
+        self.process.wait()
+        for pipe in (self.process.stdin, self.process.stdout):
+            if pipe is not None:
+                with suppress(OSError):
+                    pipe.close()
+
+
+class WorkerPool:
+    """Runs jobs in `workers` processes of `python -m module`; a context manager that leaves none behind.
+
+    `prepare(job, number, fresh)` may complete a job just before worker `number` gets it; `fresh` is true for a
+    process that has had no job yet.
+    """
+
+    def __init__(
+        self,
+        module: str,
+        workers: int,
+        limits: Limits,
+        prepare: Callable[[Job, int, bool], Job] = lambda job, number, fresh: job,
+        progress: Callable[[Job, float, float | None], None] = lambda job, seconds, total: None,
+    ) -> None:
+        self._module, self._limits = module, limits
+        self._count, self._prepare, self._progress = workers, prepare, progress
+        self._selector = selectors.DefaultSelector()
+        self._workers: dict[int, _Worker] = {}
+
+    def __enter__(self) -> WorkerPool:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number in list(self._workers):
+            self._discard(number)
+        self._selector.close()
+
+    def run(self, jobs: Iterator[Job]) -> Iterator[Outcome]:
+        """Outcomes as they come, in no particular order; each job has exactly one."""
+        waiting = True
+        while True:
+            for number in range(self._count):
+                if waiting and (number not in self._workers or self._workers[number].job is None):
+                    job = next(jobs, None)
+                    waiting = job is not None
+                    if job is not None:
+                        self._hand_out(job, number)
+            if not any(worker.job for worker in self._workers.values()):
+                return
+            yield from self._wait()
+
+    def _hand_out(self, job: Job, number: int) -> None:
+        fresh = number not in self._workers
+        if fresh:
+            self._workers[number] = self._start(number)
+        self._workers[number].give(self._prepare(job, number, fresh))
+
+    def _start(self, number: int) -> _Worker:
+        process = subprocess.Popen(
+            [sys.executable, "-m", self._module, str(self._limits.memory), str(os.getpid())],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=None if os.environ.get("MMCC_DEBUG") else subprocess.DEVNULL,  # decoders are chatty
+            start_new_session=True,  # Ctrl-C is for the parent, which then ends its workers itself
+        )
+        worker = _Worker(process, number)
+        os.set_blocking(worker.pipe.fileno(), False)
+        self._selector.register(worker.pipe, selectors.EVENT_READ, worker)
+        return worker
+
+    def _discard(self, number: int) -> _Worker:
+        worker = self._workers.pop(number)
+        self._selector.unregister(worker.pipe)
+        worker.kill()
+        return worker
+
+    def _wait(self) -> Iterator[Outcome]:
+        for key, _ in self._selector.select(timeout=self._seconds_to_next_limit()):
+            yield from self._listen(key.data)
+        now = time.monotonic()
+        for number, worker in list(self._workers.items()):
+            if worker.job is None:
+                continue
+            if now - worker.started > self._limits.seconds:
+                yield self._give_up(number, f"took over {self._limits.seconds:g} s and was stopped (--time-limit)")
+            elif now - worker.last_sign > self._limits.stall_seconds:
+                yield self._give_up(number, f"made no progress for {self._limits.stall_seconds:g} s and was stopped")
+
+    def _seconds_to_next_limit(self) -> float:
+        now = time.monotonic()
+        ends = [
+            min(worker.started + self._limits.seconds, worker.last_sign + self._limits.stall_seconds) - now
+            for worker in self._workers.values()
+            if worker.job is not None
+        ]
+        return max(0.01, min(ends, default=1.0) + 0.01)
+
+    def _listen(self, worker: _Worker) -> Iterator[Outcome]:
+        chunk = os.read(worker.pipe.fileno(), 1 << 20)
+        if not chunk:
+            if worker.job is None:  # died between jobs: nothing is lost, the next job gets a new one
+                self._discard(worker.number)
+            else:
+                yield self._give_up(worker.number, "")
+            return
+        worker.received += chunk
+        if len(worker.received) > _LONGEST_LINE:
+            yield self._give_up(worker.number, "its worker's answer was too long")
+            return
+        *lines, worker.received = worker.received.split(b"\n")
+        for line in lines:
+            if worker.job is None:
+                break
+            try:
+                outcome = self._understand(worker.job, json.loads(line))
+            except (ValueError, TypeError, KeyError, RecursionError):
+                yield self._give_up(worker.number, "its worker's answer made no sense")
+                return
+            worker.last_sign = time.monotonic()
+            if outcome is not None:
+                worker.job = None
+                yield outcome
+
+    def _understand(self, job: Job, message: Job) -> Outcome | None:
+        kind = message["kind"]
+        if kind == "progress":
+            total = message["total"]
+            self._progress(job, float(message["seconds"]), None if total is None else float(total))
+            return None
+        if kind == "answer":
+            return Outcome(job, dict(message["answer"]))
+        return Outcome(job, None, str(message["reason"]))
+
+    def _give_up(self, number: int, reason: str) -> Outcome:
+        """Kill the worker and fail its job; without a reason, it is found in how the process ended."""
+        worker = self._workers[number]
+        if not reason:
+            with suppress(subprocess.TimeoutExpired):
+                worker.process.wait(timeout=5)
+            reason = _how_it_ended(worker.process.returncode)
+        self._discard(number)
+        assert worker.job is not None
+        return Outcome(worker.job, None, reason)
+
+
+def serve(handle: Callable[[Job, Report], Job]) -> None:
+    """The worker's side: do jobs from standard input until it closes. Call it under `__main__`."""
+    memory, parent = int(sys.argv[1]), int(sys.argv[2])
+    _die_with(parent)
+    _limit_memory(memory)
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # whatever a library prints must not end up among the answers
+
+    def send(**message: Any) -> None:
+        answers.write(json.dumps(message, allow_nan=False).encode() + b"\n")
+        answers.flush()
+
+    def report(seconds: float, total: float | None) -> None:
+        send(kind="progress", seconds=seconds, total=total)
+
+    for line in sys.stdin.buffer:
+        try:
+            answer = handle(json.loads(line), report)
+        except InputError as error:
+            send(kind="failed", reason=f"{error.cause}. {error.remedy}".rstrip(". ") + ".")
+        except MemoryError:
+            send(kind="failed", reason=f"needs more than {memory / (1 << 30):.3g} GB of memory (--memory-limit)")
+        except OSError as error:
+            send(kind="failed", reason=str(error))
+        except Exception as error:  # our bug; this file fails, the others go on
+            send(kind="failed", reason=f"internal error: {type(error).__name__}: {error}")
+        else:
+            send(kind="answer", answer=answer)
+
+
+def _die_with(parent: int) -> None:
+    """End at once when the parent does, even by kill -9, so that no orphan goes on writing."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:  # it ended before we asked
+            sys.exit(1)
+
+
+def _limit_memory(size: int) -> None:
+    import resource  # not on Windows
+
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    if hard != resource.RLIM_INFINITY:
+        size = min(size, hard)
+    with suppress(ValueError, OSError):  # macOS refuses; the limits on pixels and time still hold there
+        resource.setrlimit(resource.RLIMIT_AS, (size, hard))
+
+
+def _how_it_ended(code: int | None) -> str:
+    if code is None:
+        return "its worker closed its output and was stopped"
+    if code < 0:
+        return f"crashed the decoder ({signal.Signals(-code).name})"
+    return f"ended the decoder (exit code {code})"

@@ -1,0 +1,241 @@
+"""Speech to cues: what is said in a file without captions, recognised offline.
+
+The recogniser is moonshine-voice, whose English model comes inside its wheel, so nothing is ever downloaded. It
+finds the stretches of speech itself and gives each a line of text. As of 0.0.48 it keeps all audio of a stream,
+loses some 190 MB per hour for good, and crashes when its model is freed. So it hears one window at a
+time, each as a stream of its own, in a child process that is replaced from time to time and never frees
+anything: memory does not grow with the length of a file, and a crash costs that file only.
+
+A line still being spoken when a window ends is heard again, whole, in the next one.
+
+Times are presentation timestamps counted from the container's start, as in a player, so that cues and frames
+share one clock: sound may start late, and may have holes.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import math
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple, Self
+
+import av
+import numpy as np
+from numpy.typing import NDArray
+
+from mmcc.media.captions import Cue
+from mmcc.media.errors import InputError, MissingDependency
+from mmcc.media.video import open_container
+
+Samples = NDArray[np.float32]
+
+_MODEL = "tiny-en"  # the one in the wheel
+_RATE = 16_000  # samples per second, what the model hears
+_WINDOW = 30 * _RATE  # the recogniser ends every line after 10 s; longer windows hear less twice but need more memory
+_REHEARD = _RATE  # after a window that ends in silence: speech that has just begun is not a line yet
+_JITTER = 0.1  # seconds a timestamp may differ from the samples counted before it
+_LONGEST_FILL = 2.0  # seconds; a longer hole parts two utterances anyway, and a broken clock can claim centuries
+_LIFE = 900 * _RATE  # samples until the child, by then grown by 250 MB, is replaced; that takes a second
+_SIGN_EVERY = 5.0  # seconds of sound between two calls of `heard`
+
+
+def require_speech() -> None:
+    """Raise MissingDependency unless the recogniser and its model are installed."""
+    spec = importlib.util.find_spec("moonshine_voice")
+    if spec is None or spec.origin is None:
+        raise MissingDependency("Transcribing speech needs the package moonshine-voice, which is not installed.", "asr")
+    if not (Path(spec.origin).parent / "assets" / _MODEL).is_dir():
+        raise MissingDependency("The installed version of moonshine-voice does not carry its speech model.", "asr")
+
+
+def transcribe(path: Path, heard: Callable[[float], None] | None = None) -> list[Cue]:
+    """What is said in a file's first sound track; nothing if it has none.
+
+    `heard` is called with the seconds heard so far, every 5 s of sound.
+    """
+    require_speech()
+    told = 0.0
+    with _Recogniser(path) as recogniser:
+        ear = _Ear(recogniser.lines)
+        for time, block in _blocks(path):
+            ear.hear(time, block)
+            if heard is not None and ear.clock >= told + _SIGN_EVERY:
+                told = ear.clock
+                heard(told)
+        ear.finish()
+    if heard is not None and ear.clock > told:
+        heard(ear.clock)
+    return ear.cues
+
+
+class _Line(NamedTuple):
+    start: float  # seconds into the window
+    end: float
+    text: str
+    complete: bool  # silence followed, or it had grown too long
+
+
+class _Ear:
+    """Gathers sound into windows, has each recognised, and keeps what the next one must hear again."""
+
+    def __init__(self, recognise: Callable[[Samples], list[_Line]]) -> None:
+        self.cues: list[Cue] = []
+        self._lines_of = recognise
+        self._start = 0.0  # of the pending samples
+        self._pending: list[Samples] = []
+        self._count = 0
+
+    @property
+    def clock(self) -> float:
+        """The end of what was heard."""
+        return self._start + self._count / _RATE
+
+    def hear(self, time: float | None, block: Samples) -> None:
+        """Take in a block of sound; without a time it follows on the last."""
+        hole = 0.0 if time is None else time - self.clock
+        if time is not None and hole > _LONGEST_FILL:
+            self.finish()
+            self._start = time
+        elif hole > _JITTER:
+            self._take(np.zeros(round(hole * _RATE), np.float32))
+        elif hole < -_JITTER:  # a clock that runs backward: what was heard already has its time
+            block = block[round(-hole * _RATE) :]
+        self._take(block)
+        if self._count >= _WINDOW:
+            self._recognise(final=False)
+
+    def finish(self) -> None:
+        """Nothing follows on what is pending: recognise all of it."""
+        if self._count:
+            self._recognise(final=True)
+
+    def _take(self, block: Samples) -> None:
+        self._pending.append(block)
+        self._count += len(block)
+
+    def _recognise(self, final: bool) -> None:
+        samples = np.concatenate(self._pending)
+        done = len(samples) if final else len(samples) - _REHEARD
+        for line in self._lines_of(samples):
+            # Only a line of the second half is put off, so that every window gets us on.
+            if not final and not line.complete and line.start * _RATE > len(samples) / 2:
+                done = int(line.start * _RATE)
+                break
+            done = min(len(samples), max(done, int(line.end * _RATE)))
+            self._add(line)
+        self._pending, self._count = [samples[done:]], len(samples) - done
+        self._start += done / _RATE
+
+    def _add(self, line: _Line) -> None:
+        # Lines overlap by half a second, since the recogniser looks back from where it is sure of a voice.
+        start = max(self._start + line.start, self.cues[-1].end if self.cues else 0.0)
+        if text := " ".join(line.text.split()):
+            self.cues.append(Cue(start, max(start, self._start + line.end), text))
+
+
+class _Recogniser:
+    """The recogniser in its child process; a context manager that leaves none behind."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._child: subprocess.Popen[bytes] | None = None
+        self._heard = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._child is not None:
+            self._child.kill()
+            self._child.communicate()  # closes its pipes and waits
+            self._child = None
+
+    def lines(self, samples: Samples) -> list[_Line]:
+        """The lines of one window, in order."""
+        if self._child is None or self._heard > _LIFE:
+            self.__exit__()
+            self._child, self._heard = _start_child(), 0
+        self._heard += len(samples)
+        assert self._child.stdin is not None and self._child.stdout is not None
+        try:
+            self._child.stdin.write(len(samples).to_bytes(4, "little") + samples.tobytes())
+            self._child.stdin.flush()
+            answer = self._child.stdout.readline()
+        except BrokenPipeError:
+            answer = b""
+        if not answer:
+            cause = f"its speech could not be recognised (the recogniser ended with code {self._child.wait()})"
+            raise InputError(self._path, cause, "Raise --memory-limit, or add a caption file.")
+        return [_Line(*line) for line in json.loads(answer)]
+
+
+def _start_child() -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-m", __name__],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={**os.environ, "MALLOC_ARENA_MAX": "1"},  # else every thread reserves 64 MB of address space
+        start_new_session=True,  # Ctrl-C is for the parent
+    )
+
+
+def _serve() -> None:
+    """The child's side: windows of samples on standard input, a line of JSON for each on standard output."""
+    from moonshine_voice.moonshine_api import ModelArch
+    from moonshine_voice.transcriber import Transcriber
+    from moonshine_voice.utils import get_model_path
+
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # whatever the library prints must not end up among the answers
+    # Telling speakers apart takes a third more time, and we have no use for it.
+    transcriber = Transcriber(str(get_model_path(_MODEL)), ModelArch.TINY, options={"identify_speakers": "false"})
+    while header := sys.stdin.buffer.read(4):
+        window = np.frombuffer(sys.stdin.buffer.read(4 * int.from_bytes(header, "little")), np.float32)
+        stream = transcriber.create_stream(update_interval=math.inf)
+        stream.start()
+        stream.add_audio(window.tolist(), _RATE)
+        transcript = stream.update_transcription(Transcriber.MOONSHINE_FLAG_FORCE_UPDATE)  # however short
+        stream.close()
+        lines = [(x.start_time, x.start_time + x.duration, x.text, x.is_complete) for x in transcript.lines]
+        answers.write(json.dumps(lines).encode() + b"\n")
+        answers.flush()
+    os._exit(0)  # not by way of freeing the model, which crashes
+
+
+def _blocks(path: Path) -> Iterator[tuple[float | None, Samples]]:
+    """The first sound track as mono blocks at `_RATE`, each with its time where it has one."""
+    with open_container(path) as container:
+        if not container.streams.audio:
+            return
+        origin = (container.start_time or 0) / av.time_base
+        packets = container.demux(container.streams.audio[0])
+        resampler, source = av.AudioResampler("flt", "mono", _RATE), None
+        damaged = decoded = False
+        while True:
+            blocks: list[tuple[float | None, Samples]] = []
+            try:
+                if (packet := next(packets, None)) is None:
+                    break
+                for frame in packet.decode():
+                    assert isinstance(frame, av.AudioFrame)
+                    if source != (source := (frame.format.name, frame.layout.name, frame.sample_rate)):
+                        resampler = av.AudioResampler("flt", "mono", _RATE)  # it takes one kind of sound only
+                    time = None if frame.time is None else frame.time - origin
+                    for piece in resampler.resample(frame):
+                        blocks.append((time, np.clip(np.nan_to_num(piece.to_ndarray()[0]), -1, 1)))
+                        time = None
+            except (av.FFmpegError, ValueError):  # a damaged packet is passed over; after a broken container none come
+                damaged = True
+            decoded = decoded or bool(blocks)
+            yield from blocks
+    if damaged and not decoded:
+        raise InputError(path, "its sound cannot be decoded", "Download or export it again.")
+
+
+if __name__ == "__main__":
+    _serve()

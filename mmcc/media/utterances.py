@@ -1,0 +1,178 @@
+"""Cues to utterances: sentence-like units of about one to four seconds.
+
+Captions are cut for reading, not for meaning: a line of automatic captions ends in mid-sentence, a transcript's segment
+may last half a minute. Cues are first split, at sentence ends, at pauses, at clauses where a piece is too long and
+into equal parts where it still is; then neighbouring pieces are joined again as long as they make a longer, still
+short enough unit of one breath. Every word of the cues is in exactly one utterance, in order.
+
+Where words are not timed, a cue's time is shared among them by length, from the cue's start and no slower than people
+speak: captions stay on the screen through silences.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from math import ceil
+from operator import attrgetter
+from typing import NamedTuple
+
+from mmcc.media.captions import Cue, Word
+
+
+class Utterance(NamedTuple):
+    """Something said between start and end, in seconds: a node of the text modality."""
+
+    start: float
+    end: float
+    text: str
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How speech is cut; times in seconds."""
+
+    shortest: float = 1.0  # three words or so; a shorter sentence ("Okay.") says little alone, and joins the next
+    longest: float = 4.0  # the paper's frames come every second or two: longer, and one node spans several actions
+    pause: float = 0.5  # within a phrase gaps stay below 0.3 s; half a second is a breath between phrases
+    silence: float = 1.5  # after it something else may be happening, so even a short utterance ends
+    per_word: float = 0.3  # with per_letter: the slowest speech, about 5 letters a second, half the usual rate
+    per_letter: float = 0.1
+    most_letters: int = 160  # 4 s of the fastest speech (40 letters a second); bounds cues that share one time
+
+
+_Piece = tuple[float, float, str, bool]  # start, end, text, whether it ends a sentence
+
+
+def to_utterances(cues: Iterable[Cue], pace: Pace = Pace()) -> list[Utterance]:  # noqa: B008 (frozen)
+    """Cues, in any order, as utterances with starts that never decrease."""
+    utterances: list[Utterance] = []
+    texts: list[str] = []
+    start = end = 0.0
+    letters = 0
+    complete = False
+    for piece_start, piece_end, text, ends_sentence in _pieces(sorted(cues, key=attrgetter("start")), pace):
+        if texts:
+            gap = piece_start - end
+            if (
+                piece_end - start > pace.longest
+                or gap > pace.silence
+                or ((complete or gap > pace.pause) and end - start >= pace.shortest)
+                or letters + len(text) > pace.most_letters
+            ):
+                utterances.append(Utterance(start, end, " ".join(texts)))
+                texts = []
+        if not texts:
+            start, letters = piece_start, 0
+        texts.append(text)
+        letters += len(text)
+        end, complete = piece_end, ends_sentence
+    if texts:
+        utterances.append(Utterance(start, end, " ".join(texts)))
+    return utterances
+
+
+def _pieces(cues: list[Cue], pace: Pace) -> Iterator[_Piece]:
+    limits = [cue.start for cue in cues[1:]] + [float("inf")]
+    for (start, end, text, words), limit in zip(cues, limits, strict=True):
+        end = limit if limit < end else end
+        if words:
+            yield from _timed_pieces(start, max(start, end), words, pace)
+        elif text:
+            slowest = start + pace.per_letter * len(text) + pace.per_word * (text.count(" ") + 1)
+            end = slowest if slowest < end else end
+            if end - start > pace.longest or _STOP.search(text):
+                yield from _split_pieces(start, max(start, end), text, pace)
+            else:
+                yield start, end if end > start else start, text, False
+
+
+# --- words with times -----------------------------------------------------------------------------------------------
+
+
+def _timed_pieces(start: float, end: float, words: tuple[Word, ...], pace: Pace) -> Iterator[_Piece]:
+    """Pieces that end where a sentence does, before a pause, or at the length limit."""
+    words = _one_word_each(words, end)
+    texts: list[str] = []
+    first = last = start
+    for word, following in zip(words, (*words[1:], Word(end, "")), strict=True):
+        text = word.text
+        begun = last if word.start < last else word.start if word.start < end else end
+        upto = begun + pace.per_word + pace.per_letter * len(text)
+        border = following.start if following.start < end else end
+        if upto > border:
+            upto = border if border > begun else begun
+        if texts and upto - first > pace.longest:
+            yield first, last, " ".join(texts), False
+            texts = []
+        if not texts:
+            first = begun
+        texts.append(text)
+        last = upto
+        stop = text[-1] in _CLOSING and _ends_sentence(text, len(text))
+        if stop or border - upto > pace.pause:
+            yield first, upto, " ".join(texts), stop
+            texts = []
+    if texts:
+        yield first, last, " ".join(texts), False
+
+
+def _one_word_each(words: tuple[Word, ...], end: float) -> tuple[Word, ...]:
+    """Several words under one time share the time until the next by length."""
+    if not any(" " in word.text for word in words):
+        return words
+    parted: list[Word] = []
+    for word, following in zip(words, (*words[1:], Word(end, "")), strict=True):
+        rate = max(0.0, following.start - word.start) / max(1, len(word.text))
+        offset = 0
+        for text in word.text.split():
+            parted.append(Word(word.start + rate * offset, text))
+            offset += len(text) + 1
+    return tuple(parted)
+
+
+# --- words without --------------------------------------------------------------------------------------------------
+
+_STOP = re.compile(r"[.!?…。！？]")
+_CLOSING = frozenset(".!?…。！？\"'”’)")
+_NO_TITLE = r"(?<!\bMr.)(?<!\bMrs.)(?<!\bMs.)(?<!\bDr.)(?<!\bSt.)(?<!\bvs.)"
+_SENTENCE_END = re.compile(rf"[.!?…。！？]{_NO_TITLE}[\"'”’)]{{0,3}}(?:(?<=[。！？])|(?=\s)(?!\s+[a-z]))")  # not "2 tbsp. of"
+_LAST_STOP = re.compile(rf"[.!?…。！？]{_NO_TITLE}[\"'”’)]{{0,3}}$")
+_CLAUSE_END = re.compile(r"[,;:–—](?=\s)|[，、；：]")
+_REACH = 64  # letters around an equal part's border in which to look for a space; longer words are not cut
+
+
+def _split_pieces(start: float, end: float, text: str, pace: Pace) -> Iterator[_Piece]:
+    rate = (end - start) / len(text)
+    for first, last in _cut(0, len(text), [match.end() for match in _SENTENCE_END.finditer(text)]):
+        complete = _ends_sentence(text, last)
+        if rate * (last - first) <= pace.longest:
+            yield start + rate * first, start + rate * last, text[first:last].strip(), complete
+            continue
+        for begin, stop in _cut(first, last, [match.end() for match in _CLAUSE_END.finditer(text, first, last)]):
+            parts = ceil(rate * (stop - begin) / pace.longest)
+            for left, right in _cut(begin, stop, _equal_parts(text, begin, stop, parts)):
+                whole = complete and right == last
+                yield start + rate * left, start + rate * right, text[left:right].strip(), whole
+
+
+def _cut(first: int, last: int, cuts: list[int]) -> list[tuple[int, int]]:
+    borders = [first, *(cut for cut in cuts if first < cut < last), last]
+    return list(pairwise(borders))
+
+
+def _equal_parts(text: str, first: int, last: int, parts: int) -> list[int]:
+    """The spaces nearest to the borders of equal parts."""
+    cuts: list[int] = []
+    for part in range(1, parts):
+        target = first + (last - first) * part // parts
+        before = text.rfind(" ", max(first, target - _REACH), target)
+        after = text.find(" ", target, min(last, target + _REACH))
+        spaces = [space for space in (before, after) if space > (cuts[-1] if cuts else first)]
+        if spaces:
+            cuts.append(min(spaces, key=lambda space: abs(space - target)))
+    return cuts
+
+
+def _ends_sentence(text: str, end: int) -> bool:
+    return _LAST_STOP.search(text, max(0, end - 4), end) is not None

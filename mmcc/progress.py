@@ -1,0 +1,34 @@
+"""Progress on a terminal; silence off it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import PurePath
+
+from tqdm import tqdm
+
+
+class FileProgress:
+    """A bar over many files that also moves within a long one."""
+
+    def __init__(self, total: int, what: str) -> None:
+        self._bar = tqdm(total=total, desc=what, unit="video", disable=None, smoothing=0.1, leave=False,
+                         bar_format="{l_bar}{bar}| {n:.1f}/{total} videos [{elapsed}<{remaining}{postfix}]")  # fmt: skip
+        self._shares: dict[str, float] = {}
+        self._done = 0
+
+    def __call__(self, path: str, share: float) -> None:
+        if share >= 1:
+            self._shares.pop(path, None)
+            self._done += 1
+        else:
+            self._shares[path] = share
+        self._bar.n = self._done + sum(self._shares.values())
+        self._bar.set_postfix_str(PurePath(path).name[-40:], refresh=False)
+        self._bar.update(0)
+        if self._done == self._bar.total:
+            self._bar.close()
+
+
+def file_progress(what: str) -> Callable[[int], FileProgress]:
+    return lambda total: FileProgress(total, what)

@@ -1,0 +1,54 @@
+"""Test data made by a real encoder: the ffmpeg command, asked for exactly the oddity a test is about."""
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import imageio_ffmpeg
+import pytest
+
+SHARED = Path(__file__).parents[1].parent / "shared" / "data"
+
+# Frame number n is a flat picture of grey level 16 + 4n of 0-235, so a picture tells which frame it is.
+COUNTER = "color=gray:size={width}x{height}:rate={rate},format=yuv420p,geq=lum='16+4*N':cb=128:cr=128"
+
+
+def run_ffmpeg(*arguments: object) -> None:
+    command = [imageio_ffmpeg.get_ffmpeg_exe(), "-v", "error", "-y", *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    assert done.returncode == 0, f"{' '.join(command)}\n{done.stderr}"
+
+
+@pytest.fixture
+def ffmpeg() -> Callable[..., None]:
+    """Run ffmpeg with the given arguments; a failure shows what it said."""
+    return run_ffmpeg
+
+
+@pytest.fixture
+def make_clip(tmp_path: Path) -> Callable[..., Path]:
+    """make_clip("soup.mp4", seconds=3): a small H.264 test card, or what the options say."""
+
+    def make(
+        name: str,
+        *options: object,
+        seconds: float = 3,
+        rate: object = 10,
+        size: str = "64x48",
+        picture: str = "testsrc2=size={size}:rate={rate}",
+    ) -> Path:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        source = picture.format(size=size, rate=rate, width=size.split("x")[0], height=size.split("x")[-1])
+        run_ffmpeg("-f", "lavfi", "-i", source, "-t", seconds, "-pix_fmt", "yuv420p", *options, path)
+        return path
+
+    return make
+
+
+@pytest.fixture
+def shared() -> Path:
+    """The folder of real data that lies beside the repository on our machines."""
+    if not SHARED.is_dir():
+        pytest.skip("no ../shared/data: this test needs the real clips and annotations")
+    return SHARED
