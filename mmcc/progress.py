@@ -12,8 +12,8 @@ class FileProgress:
     """A bar over many files that also moves within a long one."""
 
     def __init__(self, total: int, what: str) -> None:
-        self._bar = tqdm(total=total, desc=what, unit="video", disable=None, smoothing=0.1, leave=False,
-                         bar_format="{l_bar}{bar}| {n:.1f}/{total} videos [{elapsed}<{remaining}{postfix}]")  # fmt: skip
+        counted = "{l_bar}{bar}| {n:.1f}/{total} videos [{elapsed}<{remaining}{postfix}]"
+        self._bar = tqdm(total=total, desc=what, disable=None, smoothing=0.1, leave=False, bar_format=counted)
         self._shares: dict[str, float] = {}
         self._done = 0
 

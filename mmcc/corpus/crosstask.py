@@ -5,13 +5,21 @@ listed video becomes an item, and the summary says how many of each task are her
 """
 
 import math
-import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from mmcc.corpus.disk import VIDEO_SUFFIXES, MediaIndex, dataset_id, require_folder, skip, take_listed, youtube_title
+from mmcc.corpus.disk import (
+    VIDEO_SUFFIXES,
+    MediaIndex,
+    as_walked,
+    dataset_id,
+    require_folder,
+    skip,
+    take_listed,
+    youtube_title,
+)
 from mmcc.corpus.pairing import Match, choose, pair
 from mmcc.corpus.source import Item, Source, Step, Task
 from mmcc.media.errors import InputError
@@ -65,7 +73,8 @@ def read_crosstask(
     annotations = [root / "annotations"] if (root / "annotations").is_dir() else []
     index = MediaIndex([videos or root], [captions or root], media_suffixes=media_suffixes, without=annotations)
     found = take_listed(index, listed)
-    pairs = pair(found, index.captions, lambda _, stem: _match(stem, listed), os.fspath(captions) if captions else None)
+    chosen_folder = as_walked(captions, videos or root) if captions else None
+    pairs = pair(found, index.captions, lambda _, stem: _match(stem, listed), chosen_folder)
     for video_id, entry in listed.items():
         file = found.get(video_id)
         candidates = pairs.candidates.get(video_id, [])

@@ -81,7 +81,9 @@ def read_howto100m(
         [videos or index.parent], [caption_folder] if caption_folder else [], media_suffixes=media_suffixes
     )
     found = take_listed(media, listed.tasks, _at_their_paths(media, listed.paths, os.fspath(videos or index.parent)))
-    pairs = pair(found, media.captions, lambda _, stem: _match(stem, listed.tasks), os.fspath(captions) if captions else None)
+    pairs = pair(
+        found, media.captions, lambda _, stem: _match(stem, listed.tasks), os.fspath(captions) if captions else None
+    )
     spans = index_caption_json(one_file, listed.tasks.keys() - pairs.candidates.keys()) if one_file else {}
 
     source = Source(skipped=listed.skipped + media.skipped)

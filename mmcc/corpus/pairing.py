@@ -13,11 +13,12 @@ from mmcc.corpus.disk import CAPTION_SUFFIXES, File, MediaIndex, lies_in, one_li
 from mmcc.corpus.source import CaptionFile
 from mmcc.media.captions import looks_automatic
 
-_HEAD_BYTES = 16 * 1024
+_HEAD_BYTES = 2 * 1024  # real captions give the same answer from 1 to 16 kB, which costs in proportion
 _SHOWN = 6  # yt-dlp can leave a hundred languages beside one video; a line names this many of those not taken
 _MACHINE_WORDS = ("asr", "auto", "orig", "whisper", "moonshine")
 _LANGUAGE = re.compile(r"[a-z]{2,3}([-_][a-z0-9]+)*\Z")
 _NOT_LANGUAGES = frozenset({"asr", "cc", "hoh", "raw", "sdh", "sub"})  # other short tags of subtitle files
+_TABLES = (".json", ".csv")
 _LONG_FORMS = {"eng": "en", "english": "en"}
 
 
@@ -140,7 +141,7 @@ def choose(
 def looks_like_captions(path: Path) -> bool:
     """Whether a .json or .csv file starts as captions do; the other suffixes say it already."""
     suffix = path.suffix.lower()
-    if suffix not in (".json", ".csv"):
+    if suffix not in _TABLES:
         return True
     head = _head(path).replace(b"\0", b"").lower()  # NULs: UTF-16
     if suffix == ".csv":
@@ -165,7 +166,9 @@ def _is_automatic(candidate: Candidate, index: MediaIndex, beside: File | None) 
         return candidate.tag in info.automatic
     if any(word in candidate.tag.lower() for word in _MACHINE_WORDS):
         return True
-    return looks_automatic(_head(candidate.file.path))
+    path = candidate.file.path
+    # Tables are what programs write: Whisper's JSON, HowTo100M's CSV.
+    return path.suffix.lower() in _TABLES or looks_automatic(_head(path))
 
 
 def _language(tag: str) -> str:

@@ -24,6 +24,7 @@ may also repeat himself, and then every repetition counts. The rule that tells t
 import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from itertools import accumulate
 from typing import NamedTuple
 
 BRIEF = 0.05  # seconds; YouTube holds a finished line for 10 ms, and nobody reads or says anything in 50
@@ -32,11 +33,18 @@ SCREEN = 4  # lines; broadcast captions roll two to four
 SAMPLE = 1000  # cues that decide whether a file rolls: plenty, and a long ordinary file is not walked twice
 
 TAG = re.compile(r"</?[A-Za-z][^<>\x1e]*>")  # "3 < 4" and "<3" are no tags
-INLINE_TIME = re.compile(r"<((?:\d{1,4}:)?\d{1,2}:\d{1,2}[.,]\d{1,9})>")
+INLINE_TIME = re.compile(r"<([0-9]+:[0-9:.,]+)>")
 _HOURS_MINUTES = re.compile(r"(?:(\d{1,4}):)?(\d{1,2}):", re.ASCII)
 _STAMP = re.compile(r"(-?)(?:(\d{1,4}):)?(\d{1,2}):(\d{1,2})(?:[.,](\d{1,9}))?", re.ASCII)
 _SECONDS = {f"{n:02}": n for n in range(60)}
 _MILLISECONDS = {f"{mark}{n:03}": n / 1000 for mark in ".," for n in range(1000)}
+
+
+class Word(NamedTuple):
+    """A word, or a few that share one time, and when it is begun."""
+
+    start: float
+    text: str
 
 
 class ShownCue(NamedTuple):
@@ -45,7 +53,7 @@ class ShownCue(NamedTuple):
     start: float
     end: float
     text: str
-    words: Sequence[tuple[float, str]] = ()  # where the file times words outside the text (Whisper)
+    words: Sequence[Word] = ()  # where the file times words outside the text (Whisper)
 
 
 def seconds(stamp: str) -> float | None:
@@ -69,43 +77,41 @@ def _minutes(stamp: str) -> int:
     return int(match[1] or 0) * 3600 + int(match[2]) * 60
 
 
-def timed_words(cue: ShownCue) -> Sequence[tuple[float, str]]:
+def timed_words(cue: ShownCue) -> Sequence[Word]:
     """The words of a cue with their start times, unclean and in order; () where the file does not time them."""
     if cue.words or "<" not in cue.text or not INLINE_TIME.search(cue.text):
         return cue.words
-    words: list[tuple[float, str]] = []
+    words: list[Word] = []
     time, latest = cue.start, max(cue.start, cue.end)
     for line in TAG.sub("", cue.text).split("\n"):
         parts = INLINE_TIME.split(line)
-        times = [time]
-        for stamp in parts[1::2]:
-            spoken = seconds(stamp)
-            if spoken is not None and spoken > time:
-                time = spoken if spoken < latest else latest
-            times.append(time)
-        words += join_syllables(times, parts[::2])
+        times = [time, *[seconds(stamp) or 0.0 for stamp in parts[1::2]]]
+        if times[-1] > latest or sorted(times) != times:
+            times = [min(time, latest) for time in accumulate(times, max)]
+        time = times[-1]
+        words += words_of(times, parts[::2])
     return words
 
 
-def join_syllables(times: list[float], texts: list[str]) -> list[tuple[float, str]]:
+def words_of(times: list[float], texts: list[str]) -> list[Word]:
     """Timed texts as words: texts that no space parts are one word, "mother", "-in", "-law"."""
     spelled = "".join(texts).split()
     if len(spelled) == len(texts) and " ".join(texts).split() == spelled:  # one word each, as usual
-        return list(zip(times, spelled, strict=True))
-    words: list[tuple[float, str]] = []
+        return list(map(Word, times, spelled))
+    words: list[Word] = []
     syllables: list[str] = []
     begun = 0.0
     for time, text in zip(times, texts, strict=True):
         if not text:
             continue
         if syllables and (text[0].isspace() or syllables[-1][-1].isspace()):
-            words.append((begun, "".join(syllables).strip()))
+            words.append(Word(begun, " ".join("".join(syllables).split())))
             syllables = []
         if not syllables:
             begun = time
         syllables.append(text)
-    words.append((begun, "".join(syllables).strip()))
-    return [word for word in words if word[1]]
+    words.append(Word(begun, " ".join("".join(syllables).split())))
+    return [word for word in words if word.text]
 
 
 def is_rolling(cues: Sequence[ShownCue]) -> bool:
@@ -143,7 +149,10 @@ def _walk(cues: Sequence[ShownCue], carry: Carry) -> tuple[list[ShownCue], int]:
         if start > until + UNBROKEN:
             screen = []
         until = end
-        new, screen = carry(screen, cue, _plain_lines(text))
+        if text and screen and text == screen[-1] and end - start < BRIEF:
+            new, screen = "", [text]  # every second cue of YouTube's
+        else:
+            new, screen = carry(screen, cue, _plain_lines(text))
         if new:
             if new is not text:
                 evidence += 1
@@ -152,17 +161,22 @@ def _walk(cues: Sequence[ShownCue], carry: Carry) -> tuple[list[ShownCue], int]:
         elif end - start < BRIEF:
             evidence += 1
             if spoken:
-                spoken[-1] = spoken[-1]._replace(end=end)
+                last = spoken[-1]
+                spoken[-1] = ShownCue(last.start, end, last.text, last.words)
     return spoken, evidence
 
 
 def _plain_lines(text: str) -> list[str]:
     if "<" in text:
         text = TAG.sub("", INLINE_TIME.sub("", text))
-    return [" ".join(line.split()) for line in text.split("\n")] if text else []
+    if "  " in text or "\t" in text:
+        text = "\n".join([" ".join(line.split()) for line in text.split("\n")])
+    return [line.strip() for line in text.split("\n")] if text else []
 
 
 def _carry_lines(screen: list[str], cue: ShownCue, plain: list[str]) -> tuple[str, list[str]]:
+    if not plain or plain[0] not in screen[-SCREEN:]:
+        return cue.text, plain
     most = min(len(screen), len(plain), SCREEN)
     counts = list(range(most, 0, -1))
     if most == len(plain) and cue.end - cue.start >= BRIEF:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from mmcc.media.errors import InputError
-from mmcc.media.rolling_captions import ShownCue, join_syllables
+from mmcc.media.rolling_captions import ShownCue, Word, words_of
 
 SILENT = 0.6  # Whisper's own default no_speech_threshold: above it, Whisper takes a segment for invented words
 
@@ -128,7 +128,7 @@ def _from_segment(segment: dict[str, Any]) -> ShownCue | None:
     return ShownCue(first, last, text, _words(segment.get("words"), first, last, text))
 
 
-def _words(words: Any, start: float, end: float, text: str) -> Sequence[tuple[float, str]]:
+def _words(words: Any, start: float, end: float, text: str) -> Sequence[Word]:
     """The segment's timed words, or () where they do not add up to its text, which is then to be believed."""
     if not isinstance(words, list):
         return ()
@@ -145,8 +145,8 @@ def _words(words: Any, start: float, end: float, text: str) -> Sequence[tuple[fl
         times.append(time)
         texts.append(spelling)
     spaced = any(spelling[:1].isspace() for spelling in texts[1:])  # else the words come without their spaces
-    timed = join_syllables(times, texts if spaced else [f" {spelling}" for spelling in texts])
-    return timed if " ".join(word for _, word in timed).split() == text.split() else ()
+    timed = words_of(times, texts if spaced else [f" {spelling}" for spelling in texts])
+    return timed if " ".join([word.text for word in timed]).split() == text.split() else ()
 
 
 def read_csv(text: str, name: str) -> list[ShownCue]:

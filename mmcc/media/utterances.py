@@ -17,7 +17,7 @@ from math import ceil
 from operator import attrgetter
 from typing import NamedTuple
 
-from mmcc.media.captions import Cue, Word
+from mmcc.media.captions import Cue, Word, collector_paused
 
 
 class Utterance(NamedTuple):
@@ -44,6 +44,7 @@ class Pace:
 _Piece = tuple[float, float, str, bool]  # start, end, text, whether it ends a sentence
 
 
+@collector_paused()
 def to_utterances(cues: Iterable[Cue], pace: Pace = Pace()) -> list[Utterance]:  # noqa: B008 (frozen)
     """Cues, in any order, as utterances with starts that never decrease."""
     utterances: list[Utterance] = []
@@ -109,7 +110,7 @@ def _timed_pieces(start: float, end: float, words: tuple[Word, ...], pace: Pace)
             first = begun
         texts.append(text)
         last = upto
-        stop = text[-1] in _CLOSING and _ends_sentence(text, len(text))
+        stop = _ends_sentence(text)
         if stop or border - upto > pace.pause:
             yield first, upto, " ".join(texts), stop
             texts = []
@@ -136,27 +137,45 @@ def _one_word_each(words: tuple[Word, ...], end: float) -> tuple[Word, ...]:
 _STOP = re.compile(r"[.!?…。！？]")
 _CLOSING = frozenset(".!?…。！？\"'”’)")
 _NO_TITLE = r"(?<!\bMr.)(?<!\bMrs.)(?<!\bMs.)(?<!\bDr.)(?<!\bSt.)(?<!\bvs.)"
-_SENTENCE_END = re.compile(rf"[.!?…。！？]{_NO_TITLE}[\"'”’)]{{0,3}}(?:(?<=[。！？])|(?=\s)(?!\s+[a-z]))")  # not "2 tbsp. of"
+_SENTENCE_END = re.compile(  # not "2 tbsp. of"
+    rf"[.!?…。！？]{_NO_TITLE}[\"'”’)]{{0,3}}(?:(?<=[。！？])|(?=\s)(?!\s+[a-z]))"
+)
 _LAST_STOP = re.compile(rf"[.!?…。！？]{_NO_TITLE}[\"'”’)]{{0,3}}$")
-_CLAUSE_END = re.compile(r"[,;:–—](?=\s)|[，、；：]")
+_CLAUSE_END = re.compile(r"[,;:–—，、；：](?:(?<=[，、；：])|(?=\s))")
 _REACH = 64  # letters around an equal part's border in which to look for a space; longer words are not cut
 
 
-def _split_pieces(start: float, end: float, text: str, pace: Pace) -> Iterator[_Piece]:
+def _split_pieces(start: float, end: float, text: str, pace: Pace) -> list[_Piece]:
+    ends = [match.end() for match in _SENTENCE_END.finditer(text)]
+    if not ends and end - start <= pace.longest:
+        return [(start, end, text, _ends_sentence(text))]
     rate = (end - start) / len(text)
-    for first, last in _cut(0, len(text), [match.end() for match in _SENTENCE_END.finditer(text)]):
-        complete = _ends_sentence(text, last)
-        if rate * (last - first) <= pace.longest:
-            yield start + rate * first, start + rate * last, text[first:last].strip(), complete
-            continue
-        for begin, stop in _cut(first, last, [match.end() for match in _CLAUSE_END.finditer(text, first, last)]):
-            parts = ceil(rate * (stop - begin) / pace.longest)
-            for left, right in _cut(begin, stop, _equal_parts(text, begin, stop, parts)):
-                whole = complete and right == last
-                yield start + rate * left, start + rate * right, text[left:right].strip(), whole
+    most = pace.longest / rate if rate else float("inf")  # letters
+    pieces: list[_Piece] = []
+    first = 0
+    for last in (*ends, len(text)):
+        complete = last < len(text) or _ends_sentence(text)
+        for left, right in [(first, last)] if last - first <= most else _short_parts(text, first, last, most):
+            if part := text[left:right].strip():
+                pieces.append((start + rate * left, start + rate * right, part, complete and right == last))
+        first = last
+    return pieces
+
+
+def _short_parts(text: str, first: int, last: int, most: float) -> list[tuple[int, int]]:
+    """A sentence cut at its clauses, and clauses longer than `most` letters into equal parts."""
+    parts: list[tuple[int, int]] = []
+    for begin, stop in _cut(first, last, [match.end() for match in _CLAUSE_END.finditer(text, first, last)]):
+        if stop - begin <= most:
+            parts.append((begin, stop))
+        else:
+            parts += _cut(begin, stop, _equal_parts(text, begin, stop, ceil((stop - begin) / most)))
+    return parts
 
 
 def _cut(first: int, last: int, cuts: list[int]) -> list[tuple[int, int]]:
+    if not cuts:
+        return [(first, last)]
     borders = [first, *(cut for cut in cuts if first < cut < last), last]
     return list(pairwise(borders))
 
@@ -174,5 +193,5 @@ def _equal_parts(text: str, first: int, last: int, parts: int) -> list[int]:
     return cuts
 
 
-def _ends_sentence(text: str, end: int) -> bool:
-    return _LAST_STOP.search(text, max(0, end - 4), end) is not None
+def _ends_sentence(text: str) -> bool:
+    return text[-1] in _CLOSING and _LAST_STOP.search(text, max(0, len(text) - 4)) is not None

@@ -103,7 +103,8 @@ def test_videos_and_captions_are_found_by_id_under_any_usual_name(release: Path,
 
 
 def test_annotations_are_never_taken_for_captions(release: Path) -> None:
-    assert not any(item.captions for item in read_crosstask(release).items)
+    source = read_crosstask(release)
+    assert not any(item.captions for item in source.items) and source.choices == []
     copy = release / "videos"
     copy.mkdir()
     (copy / f"23521_{JELLO}.csv").write_text("2,1.5,3\n")

@@ -1,0 +1,33 @@
+# Each target works on a fresh machine with Python 3.11: it makes .venv and installs what it needs.
+PYTHON ?= python3
+BIN := .venv/bin
+DEMO := build/demo
+
+.PHONY: demo test lint bench clean
+
+demo: .venv/installed
+	$(BIN)/python scripts/demo_clips.py $(DEMO)/clips
+	$(BIN)/mmcc ingest $(DEMO)/clips -o $(DEMO)/corpus
+	$(BIN)/mmcc inspect $(DEMO)/corpus --sheet $(DEMO)/sheet.png
+
+test: .venv/installed
+	$(BIN)/python -m pytest
+
+lint: .venv/installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: .venv/installed
+	$(BIN)/python -m benchmarks.ingest
+	$(BIN)/python -m benchmarks.read
+	$(BIN)/python -m benchmarks.memory
+	$(BIN)/python -m benchmarks.robustness
+
+clean:
+	rm -rf .venv build
+
+.venv/installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[asr,dev]'
+	touch $@

@@ -1,0 +1,93 @@
+"""Random segments from a corpus against the least that reading them can cost.
+
+    python -m benchmarks.read
+
+JPEG shards: against decoding the same frames from memory. Raw shards: against copying them out of a memory map.
+"""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from benchmarks.common import Figures, ingest, make_clip
+from mmcc.corpus.corpus import Corpus
+from mmcc.media.jpeg import decode_jpeg, encode_jpeg
+
+FRAMES, VIDEOS, ROUNDS = 64, 24, 15
+Read = Callable[[int, int], Any]  # video number, first frame
+
+
+def main() -> None:
+    figures = Figures()
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "clips").mkdir()
+        clip = make_clip(folder / "clip.mp4", seconds=60, size="320x240", rate=10, repeat=5)
+        for number in range(VIDEOS):
+            (folder / "clips" / f"{number:02d}.mp4").symlink_to(clip)
+        ingest(folder / "clips", folder / "jpeg", "--size", 128)
+        ingest(folder / "clips", folder / "raw", "--size", 64)
+        against_decoding(Corpus.open(folder / "jpeg"), figures)
+        against_memmap(Corpus.open(folder / "raw"), folder / "frames.raw", figures)
+    figures.exit()
+
+
+def against_decoding(corpus: Corpus, figures: Figures) -> None:
+    ids = corpus.ids
+    in_memory = [[encode_jpeg(frame, 90) for frame in corpus[video_id].frames()] for video_id in ids]
+
+    def limit(video: int, first: int) -> Any:
+        out = np.empty((FRAMES, 128, 128, 3), np.uint8)
+        for place, data in zip(out, in_memory[video][first : first + FRAMES], strict=True):
+            decode_jpeg(memoryview(data), place)
+        return out
+
+    compare("segments/s from JPEG shards / decoding from memory", corpus, limit, 20, figures, least=0.9)
+
+
+def against_memmap(corpus: Corpus, path: Path, figures: Figures) -> None:
+    frames = np.stack([corpus[video_id].frames() for video_id in corpus.ids])
+    frames.tofile(path)
+    mapped = np.memmap(path, np.uint8, "r", shape=frames.shape)
+
+    def limit(video: int, first: int) -> Any:
+        return np.array(mapped[video, first : first + FRAMES])
+
+    compare("segments/s from raw shards / copying from a memmap", corpus, limit, 400, figures, least=0.7)
+
+
+def compare(what: str, corpus: Corpus, limit: Read, draws: int, figures: Figures, least: float) -> None:
+    ids, length = corpus.ids, len(corpus[corpus.ids[0]].times)
+
+    def ours(video: int, first: int) -> Any:
+        stored = corpus[ids[video]]
+        segment = stored.segment(float(stored.times[first]), FRAMES)
+        assert len(segment.frames) == FRAMES
+        return segment
+
+    chance = np.random.default_rng(0)
+    ratios, speeds = [], []
+    for _ in range(ROUNDS):
+        places = list(
+            zip(chance.integers(len(ids), size=draws), chance.integers(length - FRAMES, size=draws), strict=True)
+        )
+        best, mine = timed(limit, places), timed(ours, places)
+        ratios.append(best / mine)
+        speeds.append(draws / mine)
+    figures.show(f"{what} ({median(speeds):,.0f}/s)", median(ratios), least=least)
+
+
+def timed(read: Read, places: list[tuple[int, int]]) -> float:
+    start = time.perf_counter()
+    for video, first in places:
+        read(video, first)
+    return time.perf_counter() - start
+
+
+if __name__ == "__main__":
+    main()

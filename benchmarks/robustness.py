@@ -1,0 +1,151 @@
+"""Bad files by the thousand: videos and captions with bytes flipped, cut, swapped or spliced.
+
+    python -m benchmarks.robustness [--videos 1000] [--captions 100000]
+
+Every one must end as ingested, partly decoded, or failed with a reason; the parent must neither crash nor hang.
+"""
+
+import argparse
+import random
+import time
+from collections import Counter
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from tqdm import tqdm
+
+from benchmarks.common import FFMPEG, Figures, run
+from mmcc.corpus.find import find_source
+from mmcc.corpus.ingest import IngestSettings, ingest
+from mmcc.media.captions import parse_captions
+from mmcc.media.errors import InputError
+from mmcc.media.sandbox import Limits
+from mmcc.media.utterances import to_utterances
+from mmcc.media.video import Sampling
+from mmcc.progress import file_progress
+
+VIDEO_KINDS = {
+    ".mp4": ["-c:v", "libx264", "-movflags", "+faststart"],
+    ".mkv": ["-c:v", "libx264"],
+    ".webm": ["-c:v", "libvpx", "-deadline", "realtime"],
+    ".avi": ["-c:v", "mpeg4"],
+    ".ts": ["-c:v", "mpeg2video"],
+    ".mov": ["-c:v", "libx265", "-x265-params", "log-level=none"],
+}
+
+CAPTIONS = {
+    "a.srt": (
+        "1\n00:00:01,000 --> 00:00:02,500\nAdd the <i>flour</i> &amp; stir\n\n2\n00:00:03,000 --> 00:00:04,000\n- Yes\n"
+    ),
+    "a.vtt": (
+        "WEBVTT\n\nNOTE hi\n\n1\n00:01.000 --> 00:02.500 align:start\n<v Ann>Add the flour\n\n"
+        "00:03.000 --> 00:04.000\n[Music]\n"
+    ),
+    "rolling.vtt": (
+        "WEBVTT\nKind: captions\n\n00:00:01.000 --> 00:00:02.500 align:start position:0%\n \n"
+        "add<00:00:01.400><c> the</c><00:00:01.900><c> flour</c>\n\n"
+        "00:00:02.500 --> 00:00:02.510 align:start position:0%\nadd the flour\n \n\n"
+        "00:00:02.510 --> 00:00:04.000 align:start position:0%\nadd the flour\nand<00:00:03.000><c> stir</c>\n"
+    ),
+    "a.csv": 'start,end,text\n1.0,2.5,"add, the flour"\n3.0,4.0,and stir\n',
+    "caption.json": '{"abc": {"start": [1.0, 3.0], "end": [2.5, 4.0], "text": ["add the flour", "and stir"]}}',
+    "whisper.json": (
+        '{"text": "x", "segments": [{"start": 1.0, "end": 2.5, "text": " Add the flour.", "no_speech_prob": 0.1, '
+        '"words": [{"word": " Add", "start": 1.0, "end": 1.4, "probability": 0.9}]}]}'
+    ),
+}
+
+
+def mutate(content: bytes, others: list[bytes], chance: random.Random) -> bytes:
+    """One to four kinds of damage at random places."""
+    data = bytearray(content)
+    for _ in range(chance.randint(1, 4)):
+        place = chance.randrange(len(data) + 1)
+        match chance.randrange(6):
+            case 0:  # flip some bytes
+                for _ in range(chance.randint(1, 40)):
+                    data[chance.randrange(len(data))] = chance.randrange(256)
+            case 1:  # cut the end off
+                del data[max(1, place) :]
+            case 2:  # lose a stretch
+                del data[place : place + chance.randint(1, 2000)]
+            case 3:  # splice in part of another
+                other = chance.choice(others)
+                begin = chance.randrange(len(other))
+                data[place:place] = other[begin : begin + chance.randint(1, 4000)]
+            case 4:  # say it twice
+                data[place:place] = data[place : place + chance.randint(1, 4000)]
+            case 5:  # numbers gone mad
+                data[place : place + 8] = chance.choice([b"\xff" * 8, b"\0" * 8, b"\x7f\xff\xff\xff" * 2, b"99999999"])
+        data = data or bytearray(b"\0")
+    return bytes(data)
+
+
+def fuzz_videos(folder: Path, count: int, chance: random.Random, figures: Figures) -> None:
+    originals: dict[str, bytes] = {}
+    for suffix, options in VIDEO_KINDS.items():
+        path = folder / f"whole{suffix}"
+        picture = ["-f", "lavfi", "-i", "testsrc2=size=96x64:rate=10", "-f", "lavfi", "-i", "sine"]
+        run([FFMPEG, "-v", "error", "-y", *picture, "-t", 3, "-pix_fmt", "yuv420p", *options, path])
+        originals[suffix] = path.read_bytes()
+    (folder / "videos").mkdir()
+    for number in range(count):
+        kind = chance.choice(list(originals))
+        suffix = chance.choice(list(originals)) if chance.random() < 0.2 else kind  # a container under another's name
+        content = mutate(originals[kind], list(originals.values()), chance)
+        (folder / "videos" / f"{number:05d}{suffix}").write_bytes(content)
+    settings = IngestSettings(Sampling(size=32), workers=2, limits=Limits(seconds=60, stall_seconds=10))
+    start = time.perf_counter()
+    report = ingest(find_source(folder / "videos"), folder / "corpus", settings, file_progress("mutated videos"))
+    seconds = time.perf_counter() - start
+    unexplained = [path for path, reason in report.skipped if not reason.strip() or "internal error" in reason]
+    reasons = Counter(reason.split(" (")[0][:70] for _, reason in report.skipped)
+    print(f"{count:,} mutated videos in {seconds:.0f} s: {report.ingested - len(report.partial):,} ingested, "
+          f"{len(report.partial):,} in part, {len(report.skipped):,} failed:")  # fmt: skip
+    for reason, times in reasons.most_common(12):
+        print(f"  {times:>6,}  {reason}")
+    figures.show("mutated videos without an outcome", count - report.ingested - len(report.skipped), most=0)
+    figures.show("mutated videos that failed without a reason", len(unexplained), most=0)
+
+
+def fuzz_captions(count: int, chance: random.Random, figures: Figures) -> None:
+    originals = {name: text.encode() for name, text in CAPTIONS.items()}
+    read = refused = crashed = 0
+    slowest = 0.0
+    for _ in tqdm(range(count), desc="mutated captions", disable=None, leave=False):
+        name = chance.choice(list(originals))
+        content = mutate(originals[name], list(originals.values()), chance)
+        start = time.perf_counter()
+        try:
+            utterances = to_utterances(parse_captions(content, name))
+        except InputError as error:
+            refused += 1
+            crashed += not error.cause
+        except Exception as error:
+            crashed += 1
+            print(f"{name}: {type(error).__name__}: {error}: {content!r}")
+        else:
+            read += 1
+            starts = [utterance.start for utterance in utterances]
+            crashed += starts != sorted(starts)
+        slowest = max(slowest, time.perf_counter() - start)
+    print(f"{count:,} mutated captions: {read:,} read, {refused:,} refused, the slowest took {slowest * 1000:.0f} ms")
+    figures.show("mutated captions that crashed the reader or came out unordered", crashed, most=0)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--videos", type=int, default=1_000)
+    parser.add_argument("--captions", type=int, default=100_000)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    figures = Figures()
+    chance = random.Random(options.seed)
+    with TemporaryDirectory() as folder:
+        fuzz_videos(Path(folder), options.videos, chance, figures)
+    fuzz_captions(options.captions, chance, figures)
+    figures.exit()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,76 @@
+"""The index survives being cut at any byte, and opens to exactly the rows that were finished."""
+
+import pytest
+
+from mmcc.corpus.format import index_path
+from mmcc.corpus.index import IndexWriter, latest_positions, read_index
+from mmcc.media.errors import InputError
+
+
+def row(video_id: str, status: str = "ok", **more: object) -> dict[str, object]:
+    return {"id": video_id, "status": status, "times": [0.0, 1.0], **more}
+
+
+def ids(folder) -> list[str]:
+    return read_index(index_path(folder)).column("id").to_pylist()
+
+
+def test_rows_are_there_as_soon_as_they_are_appended(tmp_path):
+    writer = IndexWriter(tmp_path)
+    writer.append([row("a")])
+    assert ids(tmp_path) == ["a"]
+    writer.append([row("b"), row("c")])
+    assert ids(tmp_path) == ["a", "b", "c"]
+    writer.close()
+
+
+def test_cut_at_any_byte_it_keeps_every_whole_row_and_goes_on(tmp_path):
+    writer = IndexWriter(tmp_path)
+    ends = [index_path(tmp_path).stat().st_size]
+    for name in "abc":
+        writer.append([row(name)])
+        ends.append(index_path(tmp_path).stat().st_size)
+    writer._lock.close()  # as if killed: no packing
+    whole = index_path(tmp_path).read_bytes()
+    for cut in [*range(0, len(whole), 97), *(end + shift for end in ends for shift in (-1, 0, 1))]:
+        index_path(tmp_path).write_bytes(whole[:cut])
+        kept = [name for name, end in zip("abc", ends[1:], strict=True) if end <= cut]
+        again = IndexWriter(tmp_path)
+        again.append([row("z")])
+        again._lock.close()
+        assert ids(tmp_path) == [*kept, "z"]
+
+
+def test_of_rows_with_one_id_the_last_counts_and_packing_drops_the_others(tmp_path):
+    writer = IndexWriter(tmp_path)
+    for name, status in (("b", "failed"), ("a", "ok"), ("b", "ok")):
+        writer.append([row(name, status)])
+    assert latest_positions(read_index(index_path(tmp_path))) == {"a": 1, "b": 2}
+    writer.close()
+    table = read_index(index_path(tmp_path))
+    assert table.select(["id", "status"]).to_pylist() == [{"id": "a", "status": "ok"}, {"id": "b", "status": "ok"}]
+    assert len(table.to_batches()) == 1
+
+
+def test_packing_keeps_all_rows_in_large_batches(tmp_path):
+    writer = IndexWriter(tmp_path)
+    for number in range(0, 2500, 500):
+        writer.append([row(f"{number + k:05d}", times=[float(k)]) for k in range(500)])
+    writer.close()
+    table = read_index(index_path(tmp_path))
+    assert table.num_rows == 2500 and len(table.to_batches()) <= 3
+    assert table.column("times").to_pylist() == [[float(k)] for _ in range(5) for k in range(500)]
+
+
+def test_two_writers_are_one_too_many(tmp_path):
+    first = IndexWriter(tmp_path)
+    with pytest.raises(InputError, match="another mmcc ingest"):
+        IndexWriter(tmp_path)
+    first.close()
+    IndexWriter(tmp_path).close()
+
+
+def test_a_file_that_is_no_index_is_refused(tmp_path):
+    index_path(tmp_path).write_bytes(b"not arrow at all")
+    with pytest.raises(InputError, match="cannot be read"):
+        read_index(index_path(tmp_path))

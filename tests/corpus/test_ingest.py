@@ -1,0 +1,255 @@
+"""From a folder to a corpus: whole, resumable at any moment, and never taken down by a bad file."""
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from mmcc.corpus.corpus import Corpus
+from mmcc.corpus.find import find_source
+from mmcc.corpus.ingest import IngestSettings, ingest
+from mmcc.media.errors import InputError
+from mmcc.media.sandbox import Limits
+from mmcc.media.video import Sampling
+
+SRT = "1\n00:00:00,500 --> 00:00:02,000\nCut the onion.\n\n2\n00:00:02,500 --> 00:00:04,000\nFry it.\n"
+
+
+def settings(**changes: object) -> IngestSettings:
+    return IngestSettings(**{"sampling": Sampling(size=32), "workers": 2, **changes})
+
+
+def run(folder: Path, output: Path, **changes: object):
+    return ingest(find_source(folder, features="feature_rate" in changes), output, settings(**changes))
+
+
+def content(corpus: Path) -> dict[str, tuple]:
+    """All a corpus says of each video, whatever shard it lies in."""
+    return {
+        video.id: (video.status, video.times.tolist(), video.utterances, video.steps, video.frames().tobytes())
+        for video in Corpus.open(corpus)
+    }
+
+
+@pytest.fixture
+def folder(make_clip, tmp_path) -> Path:
+    """Five narrated clips and the ways a file can be bad."""
+    for number in range(5):
+        make_clip(f"src/soup{number}.mp4", seconds=4 + number)
+        (tmp_path / f"src/soup{number}.srt").write_text(SRT)
+    return tmp_path / "src"
+
+
+def spoil(folder: Path, ffmpeg) -> None:
+    (folder / "noise.mp4").write_bytes(os.urandom(5000))
+    (folder / "empty.mp4").write_bytes(b"")
+    ffmpeg("-f", "lavfi", "-i", "sine", "-t", 1, folder / "voice.mp4")
+    (folder / "soup0.srt").write_bytes(b"\x00\x01 no captions here")
+
+
+def test_a_folder_becomes_a_corpus(folder, tmp_path):
+    report = run(folder, tmp_path / "c")
+    assert (report.videos, report.ingested, report.frames, report.utterances) == (5, 5, 30, 10)
+    assert not report.skipped and not report.partial and not report.uncaptioned
+    video = Corpus.open(tmp_path / "c")["soup1"]
+    assert video.times == pytest.approx([0, 1, 2, 3, 4], abs=0.101)  # fast: at most a frame early
+    assert [utterance.text for utterance in video.utterances] == ["Cut the onion.", "Fry it."]
+    assert video.details["caption_kind"] == "manual" and video.details["mode"] == "fast"
+    assert video.frames().shape == (5, 32, 32, 3) and video.frames().std() > 20
+
+
+def test_bad_files_are_reported_and_the_others_kept(folder, tmp_path, ffmpeg):
+    spoil(folder, ffmpeg)
+    report = run(folder, tmp_path / "c")
+    assert report.ingested == 5
+    reasons = {Path(path).name: reason for path, reason in report.skipped}
+    assert set(reasons) == {"noise.mp4", "empty.mp4", "voice.mp4", "soup0.srt"}
+    assert "is empty" in reasons["empty.mp4"] and "no video stream" in reasons["voice.mp4"]
+    assert [Path(path).name for path in report.uncaptioned] == ["soup0.mp4"]
+
+
+def test_run_again_it_does_nothing_twice(folder, tmp_path):
+    run(folder, tmp_path / "c")
+    before = {path: path.read_bytes() for path in (tmp_path / "c").rglob("*") if path.is_file()}
+    report = run(folder, tmp_path / "c")
+    assert (report.already_done, report.ingested, report.frames) == (5, 5, 30)
+    assert {path: path.read_bytes() for path in (tmp_path / "c").rglob("*") if path.is_file()} == before
+
+
+def test_new_and_mended_files_are_taken_in(folder, tmp_path, make_clip, ffmpeg):
+    spoil(folder, ffmpeg)
+    run(folder, tmp_path / "c")
+    make_clip("src/extra.mp4", seconds=3)
+    make_clip("src/noise.mp4", seconds=2)
+    (folder / "soup0.srt").write_text(SRT)
+    report = run(folder, tmp_path / "c")
+    assert report.already_done == 4  # soup1 to soup4
+    assert report.ingested == 7 and {Path(path).name for path, _ in report.skipped} == {"empty.mp4", "voice.mp4"}
+    assert len(Corpus.open(tmp_path / "c")["soup0"].utterances) == 2
+
+
+def test_a_file_that_failed_at_a_limit_is_tried_again(folder, tmp_path):
+    tight = settings(sampling=Sampling(size=32, max_seconds=5.5))
+    report = ingest(find_source(folder), tmp_path / "c", tight)
+    assert report.ingested == 2 and all("--max-hours" in reason for _, reason in report.skipped)
+    assert run(folder, tmp_path / "c").ingested == 5
+
+
+def test_two_videos_with_one_id_do_not_replace_each_other(folder, tmp_path, make_clip):
+    run(folder, tmp_path / "c")
+    make_clip("other/soup1.mp4", seconds=2)
+    report = run(tmp_path / "other", tmp_path / "c")
+    assert [Path(path).name for path, _ in report.skipped] == ["soup1.mp4"]
+    assert len(Corpus.open(tmp_path / "c")["soup1"].times) == 5
+
+
+def test_other_settings_need_another_folder(folder, tmp_path):
+    run(folder, tmp_path / "c")
+    with pytest.raises(InputError, match=r"fps 1\.0, not 2\.0"):
+        ingest(find_source(folder), tmp_path / "c", settings(sampling=Sampling(fps=2.0, size=32)))
+
+
+def test_a_folder_with_other_things_in_it_is_not_touched(folder, tmp_path):
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "thesis.tex").write_text("precious")
+    with pytest.raises(InputError, match="not a corpus"):
+        run(folder, tmp_path / "home")
+    assert [path.name for path in (tmp_path / "home").iterdir()] == ["thesis.tex"]
+
+
+def test_one_worker_or_many_the_corpus_is_the_same(folder, tmp_path):
+    run(folder, tmp_path / "one", workers=1)
+    run(folder, tmp_path / "many", workers=3)
+    assert content(tmp_path / "one") == content(tmp_path / "many")
+
+
+@pytest.mark.parametrize("encoding", ["jpeg", "raw"])
+def test_frames_are_stored_as_asked(folder, tmp_path, encoding):
+    run(folder, tmp_path / "c", encoding=encoding)
+    run(folder, tmp_path / "plain")
+    assert Corpus.open(tmp_path / "c").manifest.encoding == encoding
+    pairs = zip(Corpus.open(tmp_path / "c"), Corpus.open(tmp_path / "plain"), strict=True)
+    errors = [np.abs(asked.frames().astype(int) - plain.frames()).mean() for asked, plain in pairs]
+    assert max(errors) < (8 if encoding == "jpeg" else 1e-9)
+
+
+def test_progress_reaches_every_file(folder, tmp_path):
+    told = []
+    ingest(
+        find_source(folder), tmp_path / "c", settings(), lambda total: lambda path, share: told.append((total, share))
+    )
+    assert [total for total, share in told if share == 1] == [5] * 5
+
+
+def test_a_file_that_takes_too_long_is_given_up(folder, tmp_path, ffmpeg):
+    ffmpeg("-f", "lavfi", "-i", "testsrc2=size=1280x720:rate=30", "-t", 60, "-preset", "ultrafast", folder / "long.mp4")
+    report = run(folder, tmp_path / "c", limits=Limits(seconds=1.5))
+    assert {Path(path).name: reason for path, reason in report.skipped}["long.mp4"].startswith("took over 1.5 s")
+    assert report.ingested == 5
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="address space is limited on Linux only")
+def test_a_file_that_takes_too_much_memory_is_given_up(folder, tmp_path, ffmpeg):
+    ffmpeg("-f", "lavfi", "-i", "color=size=8000x4000:rate=5", "-t", 2, "-preset", "ultrafast", folder / "huge.mp4")
+    report = run(folder, tmp_path / "c", limits=Limits(memory=700 << 20))
+    assert "memory" in {Path(path).name: reason for path, reason in report.skipped}["huge.mp4"]
+    assert report.ingested == 5
+
+
+def test_features_take_the_place_of_video(tmp_path):
+    (tmp_path / "src").mkdir()
+    values = np.random.default_rng(0).normal(size=(40, 12)).astype(np.float16)
+    np.save(tmp_path / "src" / "soup.npy", values)
+    (tmp_path / "src" / "soup.srt").write_text(SRT)
+    np.save(tmp_path / "src" / "wide.npy", np.zeros((5, 13)))
+    np.save(tmp_path / "src" / "hole.npy", np.full((5, 12), np.nan))
+    report = run(tmp_path / "src", tmp_path / "c", feature_rate=2.0)
+    reasons = {Path(path).name: reason for path, reason in report.skipped}
+    assert set(reasons) == {"hole.npy", "wide.npy"} or set(reasons) == {"hole.npy", "soup.npy"}
+    video = Corpus.open(tmp_path / "c")["soup"]
+    assert np.array_equal(video.frames(), values.astype(np.float32))
+    assert video.times.tolist() == [number / 2 for number in range(40)] and len(video.utterances) == 2
+
+
+def ingest_command(folder: Path, output: Path) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "mmcc", "ingest", folder, "-o", output, "--size", "32", "--workers", "2", "--json"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+
+
+def test_killed_at_any_moment_and_run_again_nothing_is_lost_doubled_or_redone(make_clip, tmp_path):
+    first = make_clip("src/v00.mp4", "-g", 10, seconds=60, rate=25, size="320x240")
+    (tmp_path / "src" / "v00.srt").write_text(SRT)
+    for number in range(1, 16):
+        shutil.copy(first, tmp_path / "src" / f"v{number:02d}.mp4")
+        (tmp_path / "src" / f"v{number:02d}.srt").write_text(SRT)
+    whole = json.loads(ingest_command(tmp_path / "src", tmp_path / "whole").communicate()[0])
+    chance = random.Random(0)
+    finished = 0
+    kills = 0
+    while finished < 16:
+        process = ingest_command(tmp_path / "src", tmp_path / "c")
+        try:
+            out, _ = process.communicate(timeout=0.6 + chance.random())
+            break
+        except subprocess.TimeoutExpired:
+            os.kill(process.pid, signal.SIGKILL)
+            process.communicate()
+            kills += 1
+        if (tmp_path / "c" / "index.arrow").exists():
+            rows = len(Corpus.open(tmp_path / "c")) if (tmp_path / "c" / "index.arrow").stat().st_size else 0
+            assert rows >= finished, "a finished video was lost"
+            finished = rows
+    assert kills >= 2, "it was never interrupted: the test proves nothing"
+    out, _ = ingest_command(tmp_path / "src", tmp_path / "c").communicate()
+    told = json.loads(out)
+    assert told["already_done"] >= finished
+    for key in ("videos", "ingested", "frames", "utterances"):
+        assert told[key] == whole[key]
+    assert content(tmp_path / "c") == content(tmp_path / "whole")
+    for shard in (tmp_path / "c" / "shards").iterdir():  # and every shard is a whole stream again
+        assert pa.ipc.open_stream(shard.read_bytes()).read_all().num_rows > 0
+
+
+@pytest.mark.parametrize(("stop", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_stopped_politely_it_saves_says_so_and_goes_on_later(make_clip, tmp_path, stop, code):
+    first = make_clip("src/v00.mp4", seconds=60, rate=25, size="320x240")
+    for number in range(1, 24):
+        shutil.copy(first, tmp_path / "src" / f"v{number:02d}.mp4")
+    process = ingest_command(tmp_path / "src", tmp_path / "c")
+    index = tmp_path / "c" / "index.arrow"
+    while not (index.exists() and index.stat().st_size > 20_000):  # several videos are finished
+        assert process.poll() is None
+        time.sleep(0.02)
+    process.send_signal(stop)
+    _, errors = process.communicate(timeout=20)
+    assert process.returncode == code and b"run the same command again" in errors and b"Traceback" not in errors
+    done = len(Corpus.open(tmp_path / "c"))
+    assert 0 < done < 24
+    told = json.loads(ingest_command(tmp_path / "src", tmp_path / "c").communicate()[0])
+    assert told["already_done"] == done and told["ingested"] == 24
+
+
+def test_all_the_real_clips(shared, tmp_path):
+    report = run(shared / "clips", tmp_path / "c", sampling=Sampling(size=64))
+    assert report.ingested == 5 and not report.skipped and not report.partial
+    corpus = Corpus.open(tmp_path / "c")
+    seconds = {"autoeditor_example": 42.4, "flipping_a_pancake": 10.333, "friday": 6.166, "manifesto": 88.08,
+               "wannaworktogether": 180.247}  # fmt: skip
+    for video_id, length in seconds.items():
+        assert abs(len(corpus[video_id].times) - length) <= 1
+    said = " ".join(utterance.text for utterance in corpus["manifesto"].utterances)
+    lines = (shared / "clips" / "manifesto.srt").read_text().split("\n\n")
+    assert said.split() == [word for cue in lines for word in " ".join(cue.strip().split("\n")[2:]).split()]
+    assert "lord of the universe" in " ".join(utterance.text for utterance in corpus["friday"].utterances)
+    assert corpus["flipping_a_pancake"].utterances == []

@@ -1,0 +1,148 @@
+"""Whatever a worker does, the parent goes on, and says of each job what became of it."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from mmcc.media.sandbox import Limits, WorkerPool
+
+# A worker that does as it is told. It is a module of its own, started as any worker is.
+OBEDIENT = """
+import os, sys, time, signal
+from pathlib import Path
+from mmcc.media.errors import InputError
+from mmcc.media.sandbox import serve
+
+def handle(job, report):
+    match job["do"]:
+        case "double": return {"twice": 2 * job["number"]}
+        case "crash": os.kill(os.getpid(), signal.SIGSEGV)
+        case "exit": os._exit(7)
+        case "hang": time.sleep(600)
+        case "work slowly":
+            for _ in range(job["steps"]):
+                time.sleep(0.1)
+                report(1.0, 2.0)
+            return {"done": True}
+        case "eat": return {"bytes": len(bytearray(job["bytes"]))}
+        case "refuse": raise InputError("soup.mp4", "is cold", "Heat it")
+        case "err": raise KeyError("spoon")
+        case "print": print("noise on stdout", flush=True); os.write(1, b"more\\n"); return {}
+        case "lie": os.write(int(job["fd"]), b"{]\\n"); time.sleep(600)
+        case "name yourself": Path(job["file"]).write_text(str(os.getpid())); time.sleep(600)
+
+serve(handle)
+"""
+
+
+@pytest.fixture
+def pool(tmp_path, monkeypatch):
+    (tmp_path / "obedient.py").write_text(OBEDIENT)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+
+    def make(workers=2, **limits):
+        return WorkerPool("obedient", workers, Limits(**limits))
+
+    return make
+
+
+def run(pool, *jobs):
+    """Outcome by job number."""
+    with pool:
+        outcomes = list(pool.run(iter({"number": number, **job} for number, job in enumerate(jobs))))
+    assert sorted(outcome.job["number"] for outcome in outcomes) == list(range(len(jobs))), "one outcome per job"
+    return {outcome.job["number"]: outcome for outcome in outcomes}
+
+
+def test_every_job_is_answered(pool):
+    outcomes = run(pool(), *[{"do": "double"}] * 20)
+    assert {number: outcome.answer for number, outcome in outcomes.items()} == {n: {"twice": 2 * n} for n in range(20)}
+
+
+@pytest.mark.parametrize(
+    ("job", "reason"),
+    [
+        ({"do": "crash"}, "SIGSEGV"),
+        ({"do": "exit"}, "exit code 7"),
+        ({"do": "refuse"}, "is cold. Heat it."),
+        ({"do": "err"}, "internal error: KeyError"),
+        ({"do": "eat", "bytes": 3 << 30}, "needs more than 1 GB of memory"),
+    ],
+)
+def test_a_job_that_goes_wrong_fails_with_its_reason_and_the_others_go_on(pool, job, reason):
+    outcomes = run(pool(memory=1 << 30), {"do": "double"}, job, *[{"do": "double"}] * 5)
+    assert outcomes[1].answer is None and reason in outcomes[1].reason
+    assert all(outcome.answer for number, outcome in outcomes.items() if number != 1)
+
+
+def test_a_hang_is_ended(pool):
+    outcomes = run(pool(stall_seconds=1), {"do": "hang"}, *[{"do": "double"}] * 3)
+    assert "no progress for 1 s" in outcomes[0].reason
+    assert all(outcomes[number].answer for number in (1, 2, 3))
+
+
+def test_progress_keeps_a_job_alive_until_its_time_is_up(pool):
+    patient = run(pool(stall_seconds=1), {"do": "work slowly", "steps": 20})
+    assert patient[0].answer == {"done": True}
+    hurried = run(pool(stall_seconds=1, seconds=1), {"do": "work slowly", "steps": 100})
+    assert "over 1 s" in hurried[0].reason
+
+
+def test_what_a_library_prints_is_no_answer(pool):
+    assert run(pool(1), {"do": "print"})[0].answer == {}
+
+
+def test_an_answer_that_makes_no_sense_fails_the_job(pool):
+    # The worker keeps its answers on a duplicate of its standard output: the first free number after the usual three.
+    assert "made no sense" in run(pool(1), {"do": "lie", "fd": 3})[0].reason
+
+
+def test_progress_is_told(pool):
+    told = []
+    watched = pool(1)
+    watched._progress = lambda job, seconds, total: told.append((seconds, total))
+    run(watched, {"do": "work slowly", "steps": 3})
+    assert told == [(1.0, 2.0)] * 3
+
+
+def test_leaving_the_pool_leaves_no_process(pool, tmp_path):
+    started = tmp_path / "pid"
+    with pool(2, stall_seconds=30) as running:
+        outcomes = running.run(iter([{"do": "name yourself", "file": str(started)}, {"do": "double", "number": 1}]))
+        assert next(outcomes).answer == {"twice": 2}
+        _wait_for(lambda: started.exists() and started.read_text())
+    assert not _alive(int(started.read_text()))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux can end workers with a parent that was killed")
+def test_workers_end_with_a_parent_that_is_killed(pool, tmp_path):
+    started = tmp_path / "pid"
+    script = (
+        "from mmcc.media.sandbox import *\n"
+        f"job = {{'do': 'name yourself', 'file': {str(started)!r}}}\n"
+        "list(WorkerPool('obedient', 1, Limits()).run(iter([job])))"
+    )
+    parent = subprocess.Popen([sys.executable, "-c", script])
+    _wait_for(lambda: started.exists() and started.read_text())
+    worker = int(started.read_text())
+    assert _alive(worker)
+    os.kill(parent.pid, signal.SIGKILL)
+    parent.wait()
+    _wait_for(lambda: not _alive(worker))
+
+
+def _alive(process: int) -> bool:
+    status = Path(f"/proc/{process}/stat")
+    return status.exists() and status.read_text().split(")")[-1].split()[0] != "Z"
+
+
+def _wait_for(condition, seconds=20):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it never happened"
+        time.sleep(0.05)
