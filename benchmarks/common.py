@@ -15,8 +15,8 @@ import imageio_ffmpeg
 
 FFMPEG = os.environ.get("FFMPEG") or imageio_ffmpeg.get_ffmpeg_exe()
 
-# Detail that moves, under a little sensor noise: about 6 Mbit/s at 720p, as of a phone or a good download.
-MOVING_PICTURE = "mandelbrot=size={size}:rate={rate}:end_scale=0.02,noise=alls=2:allf=t"
+# Things that move, under a little sensor noise: 3 Mbit/s at 720p, as of a download.
+MOVING_PICTURE = "testsrc2=size={size}:rate={rate},noise=alls=3:allf=t"
 
 
 def make_clip(path: Path, seconds: float, size: str = "1280x720", rate: int = 30, repeat: int = 1) -> Path:

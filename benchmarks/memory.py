@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmarks.common import Figures, make_clip
-from mmcc.corpus.corpus import Corpus
+from mmcc.corpus import Corpus
 
 HOURS = 10
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.common import Figures, ingest, make_clip
-from mmcc.corpus.corpus import Corpus
+from mmcc.corpus import Corpus
 from mmcc.media.jpeg import decode_jpeg, encode_jpeg
 
 FRAMES, VIDEOS, ROUNDS = 64, 24, 15

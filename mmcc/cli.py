@@ -110,12 +110,13 @@ def inspect(
     example:
       mmcc inspect cooking.corpus --sheet cooking.png
     """
-    from mmcc.corpus.corpus import Corpus
+    from mmcc.corpus import Corpus
     from mmcc.corpus.sheet import draw_sheet
     from mmcc.corpus.summary import render_summary, summarise
+    from mmcc.progress import bar
 
     opened = Corpus.open(corpus)
-    summary = summarise(opened)
+    summary = summarise(opened, bar("inspect"))
     print(json_module.dumps(dataclasses.asdict(summary), ensure_ascii=False) if json else render_summary(summary))
     if sheet:
         draw_sheet(opened, sheet)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import PurePath
 
 from tqdm import tqdm
@@ -28,6 +28,11 @@ class FileProgress:
         self._bar.update(0)
         if self._done == self._bar.total:
             self._bar.close()
+
+
+def bar(what: str) -> Callable[[list[str]], Iterable[str]]:
+    """A bar over things of which each is quick."""
+    return lambda items: tqdm(items, desc=what, disable=None, leave=False, delay=1)
 
 
 def file_progress(what: str) -> Callable[[int], FileProgress]:

@@ -95,9 +95,9 @@ class Corpus:
         splits = self._table.column("split").to_pylist()
         return [video_id for video_id in self._ids if splits[self._positions[video_id]] == name]
 
-    def rows(self) -> Iterator[Video]:
-        """Every row of the index, also of videos that failed or are not here."""
-        return (self[video_id] for video_id in self._positions)
+    def rows(self) -> list[str]:
+        """The ids of every row of the index, also of videos that failed or are not here."""
+        return list(self._positions)
 
 
 @dataclass
@@ -122,8 +122,9 @@ class Video:
     @cached_property
     def details(self) -> dict[str, Any]:
         """The row's small columns: reason, title, source, captions, caption_kind, mode, duration, decoded, …"""
-        bulky = {"times", "utterances", "steps", "batches"}
-        return {name: self._value(name) for name in self._row.column_names if name not in bulky}
+        small = [name for name in self._row.column_names if name not in ("times", "utterances", "steps", "batches")]
+        details: dict[str, Any] = self._row.select(small).to_pylist()[0]
+        return details
 
     @property
     def title(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import statistics
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -71,7 +71,8 @@ class _Span(NamedTuple):
     end: float
 
 
-def summarise(corpus: Corpus) -> Summary:
+def summarise(corpus: Corpus, watch: Callable[[list[str]], Iterable[str]] = iter) -> Summary:
+    """Go through a corpus once; `watch` may show how far."""
     manifest = corpus.manifest
     summary = Summary(
         str(corpus.path), manifest.encoding, manifest.fps, manifest.size, manifest.mode, manifest.complete
@@ -80,7 +81,9 @@ def summarise(corpus: Corpus) -> Summary:
     lags: list[float] = []
     captioned = spoken = annotated = shown = decoded = 0.0
     here, listed, segments = Counter[str](), Counter[str](), Counter[str]()
-    for video in corpus.rows():
+    for video_id in watch(corpus.rows()):
+        video = corpus[video_id]
+        _note_troubles(summary, video)
         listed.update(video.tasks)
         summary.segments += len(video.steps)
         summary.annotated += bool(video.steps)
@@ -115,31 +118,31 @@ def summarise(corpus: Corpus) -> Summary:
         key: TaskCount(task.title, len(task.steps), here[key], listed[key], segments[key])
         for key, task in corpus.tasks.items()
     }
-    _list_troubles(summary, corpus)
+    summary.failed += manifest.skipped
     return summary
 
 
-def _list_troubles(summary: Summary, corpus: Corpus) -> None:
-    for video in corpus.rows():
-        row = video.details
-        name = row["source"] or row["captions"] or row["id"]
-        if row["status"] == "absent":
-            summary.absent += 1
-        elif row["status"] == "failed":
-            summary.failed.append({"path": name, "reason": row["reason"]})
-        else:
-            if row["caption_error"]:
-                summary.failed.append({"path": row["captions"], "reason": row["caption_error"]})
-            if row["status"] == "partial":
-                seconds = {"decoded": round(row["decoded"], 3), "expected": round(row["duration"], 3)}
-                summary.partial.append({"path": name, **seconds})
-            if not video.utterances:
-                summary.uncaptioned.append(name)
-            summary.splits[row["split"]] = summary.splits.get(row["split"], 0) + 1
-            for counts, key in ((summary.modes, row["mode"]), (summary.caption_kinds, row["caption_kind"])):
-                if key:
-                    counts[key] = counts.get(key, 0) + 1
-    summary.failed += corpus.manifest.skipped
+def _note_troubles(summary: Summary, video: Video) -> None:
+    """What is missing of a video; and, of those that are here, what kind they are."""
+    row = video.details
+    name = row["source"] or row["captions"] or row["id"]
+    if row["status"] == "absent":
+        summary.absent += 1
+        return
+    if row["status"] == "failed":
+        summary.failed.append({"path": name, "reason": row["reason"]})
+        return
+    if row["caption_error"]:
+        summary.failed.append({"path": row["captions"], "reason": row["caption_error"]})
+    if row["status"] == "partial":
+        seconds = {"decoded": round(row["decoded"], 3), "expected": round(row["duration"], 3)}
+        summary.partial.append({"path": name, **seconds})
+    if not video.utterances:
+        summary.uncaptioned.append(name)
+    kinds = ((summary.splits, "split"), (summary.modes, "mode"), (summary.caption_kinds, "caption_kind"))
+    for counts, key in kinds:
+        if row[key]:
+            counts[row[key]] = counts.get(row[key], 0) + 1
 
 
 def _seconds(video: Video) -> float:

@@ -144,15 +144,18 @@ def _narration_sources(job: VideoJob, report: Report) -> Iterator[tuple[str, Cal
         return
     media = Path(job.media)
 
+    def alive(seconds: float) -> None:
+        report(0.0, None)  # the bar shows the frames, which come after
+
     def embedded() -> list[Cue]:
         from mmcc.media.subtitle_streams import read_subtitle_stream
 
-        return read_subtitle_stream(media, job.language)
+        return read_subtitle_stream(media, job.language, alive)
 
     def speech() -> list[Cue]:
         from mmcc.media.speech import transcribe
 
-        return transcribe(media, lambda seconds: report(0.0, None))
+        return transcribe(media, alive)
 
     yield "embedded", embedded
     if job.transcribe:

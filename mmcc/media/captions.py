@@ -173,12 +173,15 @@ def _timing_cues(text: str) -> list[ShownCue]:
     gathered: list[str] = []  # its text up to here, where it holds arrows of its own
     indexed = index_apart = False  # cues are numbered; a blank line parts the number from the times
     begun = False
+    end_stamp = "?"  # mostly the next cue's start too
     at_line = True  # whether `segment` begins a line
     for chunk in chunks:
         body, newline, stamp = segment.rpartition("\n")
         rest_of_line, _, rest = chunk.partition("\n")
-        next_start = seconds(stamp.strip()) if newline or at_line else None
-        next_end = seconds(rest_of_line.strip().partition(" ")[0])
+        stamp = stamp.strip()
+        next_start = None if not newline and not at_line else end if stamp == end_stamp else seconds(stamp)
+        next_end_stamp = rest_of_line.strip().partition(" ")[0]
+        next_end = seconds(next_end_stamp)
         if next_start is None or next_end is None:
             gathered.append(segment)
             segment, at_line = chunk, False
@@ -191,11 +194,10 @@ def _timing_cues(text: str) -> list[ShownCue]:
                 body = _without_label(body.rstrip() if index_apart else body, is_vtt, indexed)
             cues.append(ShownCue(start, end, _without_blanks(body)))
         else:
-            begun, lines = True, body.split("\n")
-            numbers = body.split()
-            indexed = bool(numbers) and numbers[-1].isdecimal() and lines[-1].strip() in ("", numbers[-1])
-            index_apart = indexed and not lines[-1].strip()
-        start, end, segment, at_line = next_start, next_end, rest, True
+            begun = True
+            indexed = body.rstrip().rpartition("\n")[2].strip().isdecimal()
+            index_apart = indexed and body.endswith("\n")
+        start, end, end_stamp, segment, at_line = next_start, next_end, next_end_stamp, rest, True
     if begun:
         cues.append(ShownCue(start, end, _without_blanks(" ".join([*gathered, segment]))))
     return cues
@@ -252,7 +254,7 @@ def _decoded(data: bytes) -> str:
 _PART = "\x1e"  # stands between timed words while they are cleaned as one text; no text holds it, being a control
 _SUSPECT = re.compile(rf"[-–—<>&:\[\](){{}}\\【】♩♪♫♬{_UNPRINTABLE}]")
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")  # int() has limits
-_PRONUNCIATION = re.compile(r"<rt\b[^<>]*>[^<>]*(?:</rt>)?")  # says again, in letters, what the character says
+_PRONUNCIATION = re.compile(r"<rt\b[^<>\x1e]*>[^<>\x1e]*(?:</rt>)?")  # says again, in letters, what the character says
 _LINE_BREAK = re.compile(r"<br ?/?>|\\N")
 _OVERRIDE = re.compile(r"\{\\[^{}]*\}")
 _BRACKETED = re.compile(r"\[[^\[\]]*\]:?|【[^【】]*】")
@@ -299,7 +301,7 @@ def _spoken(text: str) -> str:
         if "&" in text:
             text = _ENTITY.sub(lambda match: html.unescape(match[0]), text)
     if "<" in text or "\\" in text:
-        text = _PRONUNCIATION.sub(_gap, text)
+        text = _PRONUNCIATION.sub("", text)
         text = TAG.sub("", INLINE_TIME.sub("", _OVERRIDE.sub("", _LINE_BREAK.sub("\n", text))))
     if ">>" in text:
         text = _TURN.sub(_gap, text)

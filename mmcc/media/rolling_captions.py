@@ -168,7 +168,9 @@ def _walk(cues: Sequence[ShownCue], carry: Carry) -> tuple[list[ShownCue], int]:
 
 def _plain_lines(text: str) -> list[str]:
     if "<" in text:
-        text = TAG.sub("", INLINE_TIME.sub("", text))
+        text = INLINE_TIME.sub("", text)
+        if "<" in text:
+            text = TAG.sub("", text)
     if "  " in text or "\t" in text:
         text = "\n".join([" ".join(line.split()) for line in text.split("\n")])
     return [line.strip() for line in text.split("\n")] if text else []

@@ -45,15 +45,18 @@ _TEXT_OF: dict[str, Callable[[bytes], str]] = {
 }  # fmt: skip
 
 
-def read_subtitle_stream(path: Path, language: str = "en") -> list[Cue]:
+def read_subtitle_stream(path: Path, language: str = "en", reached: Callable[[float], None] | None = None) -> list[Cue]:
     """The cues of the best text subtitles in a video file, on its playback clock; [] where it has none.
 
-    The best stream is in `language`; among such, or where there is none, the default one, then the first.
+    The best stream is in `language`; among such, or where there is none, the default one, then the first. `reached`
+    is called with the time of each cue: a large file takes long to go through.
     """
     import av
 
+    from mmcc.media.video import open_container
+
     try:
-        with av.open(str(path), options={"protocol_whitelist": "file"}) as container:
+        with open_container(path) as container:
             streams = [stream for stream in container.streams.subtitles if stream.codec_context.name in _TEXT_OF]
             if not streams:
                 return []
@@ -68,6 +71,10 @@ def read_subtitle_stream(path: Path, language: str = "en") -> list[Cue]:
                 end = start + float((packet.duration or 0) * packet.time_base)
                 lines = [line for line in text_of(bytes(packet)).split("\n") if line.strip()]
                 shown.append(ShownCue(start, end, "\n".join(lines)))
+                if reached is not None:
+                    reached(start)
+    except MemoryError:
+        raise
     except (av.FFmpegError, OSError, ValueError) as error:
         cause = f"its subtitles cannot be read ({getattr(error, 'strerror', None) or error})"
         raise InputError(path, cause, REMEDY) from error

@@ -44,9 +44,7 @@ def index_caption_json(path: Path, wanted: Container[str] | None = None) -> dict
         raise InputError(path, f"cannot be read ({error.strerror})", "Check that it is a file you may read.") from error
 
 
-def _index(
-    data: mmap.mmap, path: Path, wanted: Container[str] | None, remedy: str
-) -> dict[str, tuple[int, int]]:
+def _index(data: mmap.mmap, path: Path, wanted: Container[str] | None, remedy: str) -> dict[str, tuple[int, int]]:
     spans: dict[str, tuple[int, int]] = {}
     opening = _OPENING.match(data)
     if not opening:

@@ -75,7 +75,7 @@ def to_utterances(cues: Iterable[Cue], pace: Pace = Pace()) -> list[Utterance]: 
 
 def _pieces(cues: list[Cue], pace: Pace) -> Iterator[_Piece]:
     limits = [cue.start for cue in cues[1:]] + [float("inf")]
-    for (start, end, text, words), limit in zip(cues, limits, strict=True):
+    for (start, end, text, words), limit in zip(cues, limits, strict=False):
         end = limit if limit < end else end
         if words:
             yield from _timed_pieces(start, max(start, end), words, pace)
@@ -94,24 +94,24 @@ def _pieces(cues: list[Cue], pace: Pace) -> Iterator[_Piece]:
 def _timed_pieces(start: float, end: float, words: tuple[Word, ...], pace: Pace) -> Iterator[_Piece]:
     """Pieces that end where a sentence does, before a pause, or at the length limit."""
     words = _one_word_each(words, end)
+    per_word, per_letter, longest, pause = pace.per_word, pace.per_letter, pace.longest, pace.pause
     texts: list[str] = []
     first = last = start
-    for word, following in zip(words, (*words[1:], Word(end, "")), strict=True):
-        text = word.text
-        begun = last if word.start < last else word.start if word.start < end else end
-        upto = begun + pace.per_word + pace.per_letter * len(text)
-        border = following.start if following.start < end else end
+    for (time, text), (border, _) in zip(words, (*words[1:], Word(end, "")), strict=True):
+        begun = last if time < last else time if time < end else end
+        border = border if border < end else end
+        upto = begun + per_word + per_letter * len(text)
         if upto > border:
             upto = border if border > begun else begun
-        if texts and upto - first > pace.longest:
+        if texts and upto - first > longest:
             yield first, last, " ".join(texts), False
             texts = []
         if not texts:
             first = begun
         texts.append(text)
         last = upto
-        stop = _ends_sentence(text)
-        if stop or border - upto > pace.pause:
+        stop = text[-1] in _CLOSING and _ends_sentence(text)
+        if stop or border - upto > pause:
             yield first, upto, " ".join(texts), stop
             texts = []
     if texts:
@@ -187,11 +187,11 @@ def _equal_parts(text: str, first: int, last: int, parts: int) -> list[int]:
         target = first + (last - first) * part // parts
         before = text.rfind(" ", max(first, target - _REACH), target)
         after = text.find(" ", target, min(last, target + _REACH))
-        spaces = [space for space in (before, after) if space > (cuts[-1] if cuts else first)]
-        if spaces:
-            cuts.append(min(spaces, key=lambda space: abs(space - target)))
+        cut = after if after >= 0 and (before < 0 or after - target < target - before) else before
+        if cut > (cuts[-1] if cuts else first):
+            cuts.append(cut)
     return cuts
 
 
 def _ends_sentence(text: str) -> bool:
-    return text[-1] in _CLOSING and _LAST_STOP.search(text, max(0, len(text) - 4)) is not None
+    return _LAST_STOP.search(text, max(0, len(text) - 4)) is not None

@@ -38,6 +38,8 @@ Pixels = NDArray[np.uint8]
 _SAME_MOMENT = 1e-4  # seconds; time bases round, and no camera is this fast
 _FAST_OVERSAMPLING = 4  # source frames per sample from which a skipped neighbour no longer matters
 _UNSPECIFIED = 2  # libavutil's AVCOL_SPC_UNSPECIFIED
+_HOLE_SECONDS, _HOLE_PACES = 2.0, 20  # a longer gap, at a steady pace before it, is a loss and not a slide
+_SILENT_PACKETS = 48  # without a frame: more than any order of B-frames (16) and any delay of a decoder (16) explain
 _HD_HEIGHT = 720  # untagged video from this height on is BT.709, below it BT.601: the rule players follow
 
 
@@ -93,6 +95,7 @@ class VideoSampler:
         try:
             self._stream = self._choose_stream()
             self._origin = (self._container.start_time or 0) / av.time_base
+            self._missing_seconds = 0.0  # of holes in the midst of the file
             self.report = VideoReport("exact", self._declared_seconds())
             self._check_limits()
             self._prepare_decoder()
@@ -168,16 +171,22 @@ class VideoSampler:
             if time - first > self._sampling.max_seconds:
                 self._too_long(time - first)
         if shown is None:
+            self._check_memory()
             raise InputError(self._path, "holds no frame that can be decoded", "Download or export it again.")
         time, frame = shown
         end = time + _frame_seconds(frame)
-        self.report.decoded_seconds = end - first
+        self.report.decoded_seconds = end - first - self._missing_seconds
+        if self.report.partial:
+            self._check_memory()
         if due < max(end, time + 2 * _SAME_MOMENT) - _SAME_MOMENT:
             yield shown
 
     def _decoded(self) -> Iterator[tuple[float, av.VideoFrame]]:
         """All frames that decode, in time's order, with their times. Damage is counted and passed over."""
         latest, after = -math.inf, 0.0
+        count, pace = 0, 0.0  # frames so far, and the mean seconds between them
+        # MP4 lists all of its frames: a gap between two is meant, unless something between them is damaged.
+        lists_frames, damaged = "mp4" in self._container.format.name, 0
         for frame in self._decode_all():
             pts = frame.pts if frame.pts is not None else frame.dts
             if pts is not None and frame.time_base is not None:
@@ -187,11 +196,18 @@ class VideoSampler:
             if frame.is_corrupt or time <= latest:  # a clock that runs backward has no true time to give
                 self.report.damaged += 1
                 continue
+            hole = count > _HOLE_PACES and time - after > max(_HOLE_SECONDS, _HOLE_PACES * pace)
+            if hole and (self.report.damaged > damaged or not lists_frames):
+                self._missing_seconds += time - after
+            elif count:
+                pace += (time - latest - pace) / count
+            count, damaged = count + 1, self.report.damaged
             latest, after = time, time + _frame_seconds(frame)
             yield time, frame
 
     def _decode_all(self) -> Iterator[av.VideoFrame]:
         packets = self._container.demux(self._stream)
+        silent = 0
         while True:
             try:
                 packet = next(packets, None)
@@ -209,11 +225,19 @@ class VideoSampler:
             except (av.FFmpegError, ValueError):
                 self.report.damaged += 1
                 frames = []
+            # A decoder that skips frames says nothing of those it cannot decode; its silence tells.
+            silent = 0 if frames else silent + 1
+            self.report.damaged += silent == _SILENT_PACKETS
             for frame in frames:
                 if isinstance(frame, av.VideoFrame):
                     yield frame
             if packet is None or (packet.dts is None and packet.size == 0):
                 return
+
+    def _check_memory(self) -> None:
+        """Tell a lack of memory from damage: decoders report both alike. Raises MemoryError."""
+        context = self._stream.codec_context
+        np.empty(8 * context.width * context.height, np.uint8)  # a few frames, reserved but not touched
 
 
 class _PictureMaker:

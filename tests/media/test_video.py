@@ -248,6 +248,22 @@ def test_damage_inside_costs_only_what_it_hit(make_clip, tmp_path):
     assert len(frames) >= 16 and frames[-1].time > 17
 
 
+def test_damage_is_noticed_in_fast_mode_too(make_clip, tmp_path):
+    content = bytearray(make_clip("whole.ts", "-g", 250, seconds=20, rate=25).read_bytes())
+    third = len(content) // 3
+    content[third : 2 * third] = bytes(2 * third - third)
+    (tmp_path / "hit.ts").write_bytes(content)
+    frames, report = sample(tmp_path / "hit.ts")
+    assert report.mode == "fast" and report.partial and frames
+    assert report.decoded_seconds < 18  # what is missing in the middle is missing
+
+
+def test_a_slide_that_stays_is_no_loss(tmp_path):
+    moments = [n / 10 for n in range(40)] + [30.0, 30.1, 60.0]
+    _, report = sample(write_frames(tmp_path / "slides.mp4", moments, bf="0"), exact=True)
+    assert not report.partial and report.decoded_seconds == pytest.approx(60, abs=0.2)
+
+
 def test_frames_over_the_limit_are_refused_before_they_are_decoded(make_clip):
     path = make_clip("large.mp4", size="640x480", seconds=1)
     with pytest.raises(InputError, match="640x480"):

@@ -1,0 +1,83 @@
+"""Captions by the megabyte: 25 MB of each kind, from bytes to utterances.
+
+python -m benchmarks.captions
+"""
+
+import random
+import time
+from collections.abc import Callable, Iterator
+
+from benchmarks.common import Figures
+from mmcc.media.captions import parse_captions
+from mmcc.media.utterances import to_utterances
+
+SIZE = 25_000_000
+WORDS = (
+    "so now we add the flour and then mix it with two eggs a bit of salt until you have smooth batter that is "
+    "not too thick heat pan over medium fire pour some in wait for bubbles flip serve hot maple syrup butter"
+).split()
+
+
+def clock(seconds: float, mark: str = ".") -> str:
+    whole, thousandths = divmod(round(seconds * 1000), 1000)
+    return f"{whole // 3600:02d}:{whole // 60 % 60:02d}:{whole % 60:02d}{mark}{thousandths:03d}"
+
+
+def lines(chance: random.Random) -> Iterator[tuple[float, float, list[str]]]:
+    """Endless speech: lines of four to nine words, two to four seconds each."""
+    time = 0.0
+    while True:
+        end = time + chance.uniform(2, 4)
+        yield time, end, chance.choices(WORDS, k=chance.randint(4, 9))
+        time = (end + chance.choice([0, 0, 0, 1.5])) % 300_000  # stays below a hundred hours
+
+
+def srt(chance: random.Random) -> Iterator[str]:
+    for number, (start, end, words) in enumerate(lines(chance), 1):
+        yield f"{number}\n{clock(start, ',')} --> {clock(end, ',')}\n{' '.join(words)}\n\n"
+
+
+def vtt(chance: random.Random) -> Iterator[str]:
+    yield "WEBVTT\n\n"
+    for start, end, words in lines(chance):
+        yield f"{clock(start)} --> {clock(end)} align:start\n{' '.join(words).capitalize()}.\n\n"
+
+
+def rolling(chance: random.Random) -> Iterator[str]:
+    yield "WEBVTT\nKind: captions\nLanguage: en\n\n"
+    above = " "
+    for start, end, words in lines(chance):
+        step = (end - start) / len(words)
+        timed = "".join(f"<{clock(start + step * n)}><c> {word}</c>" for n, word in enumerate(words) if n)
+        yield f"{clock(start)} --> {clock(end - 0.01)} align:start position:0%\n{above}\n{words[0]}{timed}\n\n"
+        above = " ".join(words)
+        yield f"{clock(end - 0.01)} --> {clock(end)} align:start position:0%\n{above}\n \n\n"
+
+
+def main() -> None:
+    figures = Figures()
+    kinds: dict[str, Callable[[random.Random], Iterator[str]]] = {"a.srt": srt, "a.vtt": vtt, "rolling.vtt": rolling}
+    for name, write in kinds.items():
+        parts: list[str] = []
+        size = 0
+        for part in write(random.Random(0)):
+            parts.append(part)
+            size += len(part)
+            if size >= SIZE:
+                break
+        data = "".join(parts).encode()
+        best = float("inf")
+        for _ in range(3):
+            start = time.perf_counter()
+            cues = parse_captions(data, name)
+            read = time.perf_counter() - start
+            utterances = to_utterances(cues)
+            best = min(best, read)
+        total = time.perf_counter() - start
+        what = f"s to read 25 MB of {name} ({len(cues):,} cues; {len(utterances):,} utterances in {total:.2f} s)"
+        figures.show(what, best, most=2.0)
+    figures.exit()
+
+
+if __name__ == "__main__":
+    main()
