@@ -29,7 +29,7 @@ def lines(chance: random.Random) -> Iterator[tuple[float, float, list[str]]]:
     while True:
         end = time + chance.uniform(2, 4)
         yield time, end, chance.choices(WORDS, k=chance.randint(4, 9))
-        time = (end + chance.choice([0, 0, 0, 1.5])) % 300_000  # stays below a hundred hours
+        time = end + chance.choice([0, 0, 0, 1.5])
 
 
 def srt(chance: random.Random) -> Iterator[str]:
@@ -45,8 +45,10 @@ def vtt(chance: random.Random) -> Iterator[str]:
 
 def rolling(chance: random.Random) -> Iterator[str]:
     yield "WEBVTT\nKind: captions\nLanguage: en\n\n"
-    above = " "
+    above, until = " ", 0.0
     for start, end, words in lines(chance):
+        above = above if start == until else " "  # after a silence the screen is blank
+        until = end
         step = (end - start) / len(words)
         timed = "".join(f"<{clock(start + step * n)}><c> {word}</c>" for n, word in enumerate(words) if n)
         yield f"{clock(start)} --> {clock(end - 0.01)} align:start position:0%\n{above}\n{words[0]}{timed}\n\n"

@@ -66,7 +66,8 @@ def compare(what: str, corpus: Corpus, limit: Read, draws: int, figures: Figures
 
     def ours(video: int, first: int) -> Any:
         stored = corpus[ids[video]]
-        segment = stored.segment(float(stored.times[first]), FRAMES)
+        start, last = stored.times[first], stored.times[first + FRAMES - 1]
+        segment = stored.segment(start, last - start + 1e-6)
         assert len(segment.frames) == FRAMES
         return segment
 
