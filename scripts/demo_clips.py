@@ -93,13 +93,15 @@ def captions(style: str, lines: list[Line]) -> tuple[str, str]:
         )
     if style == "vtt":
         return ".en.vtt", "WEBVTT\n\n" + "\n".join(f"{clock(a)} --> {clock(b)}\n{text}\n" for a, b, text in lines)
-    blocks, shown = ["WEBVTT\nKind: captions\nLanguage: en\n"], " "
+    blocks, shown, until = ["WEBVTT\nKind: captions\nLanguage: en\n"], " ", 0.0
     for start, end, text in lines:
+        shown = shown if start == until else " "  # after a silence the screen is blank
+        until = end
         first, *words = text.split()
         step = (end - start) / (len(words) + 1)
         timed = first + "".join(f"<{clock(start + step * n)}><c> {word}</c>" for n, word in enumerate(words, 1))
-        blocks.append(f"{clock(start)} --> {clock(end)} align:start position:0%\n{shown}\n{timed}\n")
-        blocks.append(f"{clock(end)} --> {clock(end + 0.01)} align:start position:0%\n{text}\n \n")
+        blocks.append(f"{clock(start)} --> {clock(end - 0.01)} align:start position:0%\n{shown}\n{timed}\n")
+        blocks.append(f"{clock(end - 0.01)} --> {clock(end)} align:start position:0%\n{text}\n \n")
         shown = text
     return ".en.vtt", "\n".join(blocks)
 
