@@ -21,6 +21,7 @@ lint: .venv/installed
 bench: .venv/installed
 	$(BIN)/python -m benchmarks.ingest
 	$(BIN)/python -m benchmarks.read
+	$(BIN)/python -m benchmarks.captions
 	$(BIN)/python -m benchmarks.memory
 	$(BIN)/python -m benchmarks.robustness
 

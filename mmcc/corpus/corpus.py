@@ -12,7 +12,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -55,6 +54,9 @@ class Corpus:
         path = Path(path)
         manifest = Manifest.load(path)
         return cls(path, manifest, read_index(index_path(path)))
+
+    def __repr__(self) -> str:
+        return f"<Corpus {str(self.path)!r}: {len(self)} videos>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Corpus.open, (self.path,)
@@ -100,13 +102,15 @@ class Corpus:
         return list(self._positions)
 
 
-@dataclass
 class Video:
     """One video of a corpus. Nothing of it is read before it is asked for."""
 
-    _shards: ShardReader
-    _row: pa.Table
-    _manifest: Manifest
+    def __init__(self, shards: ShardReader, row: pa.Table, manifest: Manifest) -> None:
+        self._shards, self._row, self._manifest = shards, row, manifest
+
+    def __repr__(self) -> str:
+        held = f"{len(self.times)} frames, {len(self.utterances)} utterances"
+        return f"<Video {self.id!r}: {self.duration:.1f} s, {held}>"
 
     def _value(self, column: str) -> Any:
         return self._row.column(column)[0].as_py()

@@ -38,6 +38,7 @@ _HOURS_MINUTES = re.compile(r"(?:(\d{1,4}):)?(\d{1,2}):", re.ASCII)
 _STAMP = re.compile(r"(-?)(?:(\d{1,4}):)?(\d{1,2}):(\d{1,2})(?:[.,](\d{1,9}))?", re.ASCII)
 _SECONDS = {f"{n:02}": n for n in range(60)}
 _MILLISECONDS = {f"{mark}{n:03}": n / 1000 for mark in ".," for n in range(1000)}
+_MILLISECONDS_CLOSED = {f"{decimals}>": value for decimals, value in _MILLISECONDS.items()}
 
 
 class Word(NamedTuple):
@@ -72,14 +73,6 @@ def seconds(stamp: str) -> float | None:
     return -time if sign else time
 
 
-def _seconds_of(stamps: list[str]) -> list[float]:
-    """The times of a line's words; 0 for what is no time."""
-    try:
-        return [_minutes(stamp[:-6]) + _SECONDS[stamp[-6:-4]] + _MILLISECONDS[stamp[-4:]] for stamp in stamps]
-    except KeyError:
-        return [seconds(stamp) or 0.0 for stamp in stamps]
-
-
 @lru_cache(maxsize=1 << 14)
 def _minutes(stamp: str) -> int:
     match = _HOURS_MINUTES.fullmatch(stamp)
@@ -88,20 +81,51 @@ def _minutes(stamp: str) -> int:
     return int(match[1] or 0) * 3600 + int(match[2]) * 60
 
 
+@lru_cache(maxsize=1 << 14)
+def _opened_minutes(opening: str) -> int:
+    """Of `<01:02:`, the opening of an inline time."""
+    if opening[:1] != "<":
+        raise KeyError(opening)
+    return _minutes(opening[1:])
+
+
 def timed_words(cue: ShownCue) -> Sequence[Word]:
     """The words of a cue with their start times, unclean and in order; () where the file does not time them."""
-    if cue.words or "<" not in cue.text or not INLINE_TIME.search(cue.text):
-        return cue.words
+    start, end, text, words = cue
+    if words or "<" not in text:
+        return words
+    parts = text.replace("<", " <").split()
+    stamps = parts[1::2]
+    if text.count("<") == len(stamps) == len(parts) // 2 and len(parts) % 2:
+        try:  # as usual: a word, its successor's time, a word; nothing else is in all three tables
+            times = [
+                _opened_minutes(stamp[:-7]) + _SECONDS[stamp[-7:-5]] + _MILLISECONDS_CLOSED[stamp[-5:]]
+                for stamp in stamps
+            ]
+        except KeyError:
+            return _unusual_words(cue)
+        return list(map(_new_word, zip(_in_order([start, *times], max(start, end)), parts[::2], strict=True)))
+    return _unusual_words(cue)
+
+
+def _unusual_words(cue: ShownCue) -> list[Word]:
+    """Timed words with tags among them, several or none to a time, or times of another form."""
     words: list[Word] = []
+    if not INLINE_TIME.search(cue.text):
+        return words
     time, latest = cue.start, max(cue.start, cue.end)
     for line in TAG.sub("", cue.text).split("\n"):
         parts = INLINE_TIME.split(line)
-        times = [time, *_seconds_of(parts[1::2])]
-        if times[-1] > latest or sorted(times) != times:
-            times = [min(time, latest) for time in accumulate(times, max)]
+        times = _in_order([time, *(seconds(stamp) or 0.0 for stamp in parts[1::2])], latest)
         time = times[-1]
         words += words_of(times, parts[::2])
     return words
+
+
+def _in_order(times: list[float], latest: float) -> list[float]:
+    if times[-1] > latest or sorted(times) != times:
+        return [min(time, latest) for time in accumulate(times, max)]
+    return times
 
 
 def words_of(times: list[float], texts: list[str]) -> list[Word]:
@@ -197,7 +221,8 @@ def _carry_lines(screen: list[str], cue: ShownCue, plain: list[str]) -> tuple[st
     for count in counts:
         if screen[-count:] == plain[:count]:
             lines = cue.text.split("\n", count)
-            if not any("<" in line and INLINE_TIME.search(line) for line in lines[:count]):
+            carried = "\n".join(lines[:count])
+            if "<" not in carried or not INLINE_TIME.search(carried):
                 return lines[count] if len(lines) > count else "", plain
     return cue.text, plain
 
