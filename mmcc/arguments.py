@@ -12,9 +12,14 @@ import inspect
 import types
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 Verb = Callable[..., int]
+
+
+class UsageError(Exception):
+    """Arguments that do not go together."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +89,8 @@ def _add(command: argparse.ArgumentParser, name: str, parameter: inspect.Paramet
 
 def _converter(kind: Any, arg: Arg) -> Callable[[str], Any]:
     def convert(text: str) -> Any:
+        if kind is Path and not text:  # an unset variable; Path("") would be the current folder
+            raise argparse.ArgumentTypeError("the path is empty")
         value = kind(text)
         if kind in (int, float):
             if value != value or value in (float("inf"), -float("inf")):
@@ -94,7 +101,7 @@ def _converter(kind: Any, arg: Arg) -> Callable[[str], Any]:
                 raise argparse.ArgumentTypeError(f"must be at least {arg.least:g}, not {text}")
         return value
 
-    convert.__name__ = {int: "whole number", float: "number"}.get(kind, kind.__name__)  # argparse names it in errors
+    convert.__name__ = {int: "whole number", float: "number"}.get(kind, "value")  # argparse names it in errors
     return convert
 
 

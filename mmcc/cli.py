@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Annotated, Literal, NoReturn
 
 from mmcc import __version__
-from mmcc.arguments import Arg, build_parser, call
-from mmcc.media.errors import InputError, MissingDependency
+from mmcc.arguments import Arg, UsageError, build_parser, call
+from mmcc.media.errors import InputError, MissingDependency, OutputError
+from mmcc.media.names import one_line
 
 EXIT_OK, EXIT_BUG, EXIT_USAGE, EXIT_BAD_INPUT, EXIT_SKIPPED, EXIT_MISSING_DEPENDENCY = range(6)
 EXIT_INTERRUPTED, EXIT_TERMINATED = 130, 143
@@ -72,14 +73,16 @@ def ingest(
     from mmcc.progress import file_progress
 
     if features is not None and fps is not None:
-        raise InputError(src, "--fps does not go with --features", "Features keep the rate they were extracted at.")
+        raise UsageError("--fps does not go with --features: features keep the rate they were extracted at.")
     if transcribe:
         require_speech()
+        if not language.lower().startswith("en"):
+            raise UsageError(f"--transcribe knows English only, not --language {language}.")
     source = find_source(
         src, videos=videos, captions=captions, category=category, features=features is not None, language=language
     )
     for line in source.summary + (source.choices if verbose else []):
-        print(line, file=sys.stderr)
+        print(one_line(line), file=sys.stderr)
     settings = IngestSettings(
         Sampling(fps or 1.0, size, fit, exact, max_pixels, max_hours * 3600),
         feature_rate=features,
@@ -91,7 +94,7 @@ def ingest(
     )
     report = run_ingest(source, output, settings, file_progress("ingest"))
     print(json_module.dumps(report.to_json(), ensure_ascii=False) if json else render_ingest(report, output))
-    if not report.ingested and not report.segments:
+    if not report.ingested and not report.segments:  # annotations alone are something
         return EXIT_BAD_INPUT
     return EXIT_SKIPPED if report.skipped else EXIT_OK
 
@@ -133,8 +136,14 @@ def main(arguments: list[str] | None = None) -> int:
     signal.signal(signal.SIGTERM, _terminate)
     try:
         return call(parser, arguments)
+    except UsageError as error:
+        _complain(str(error))
+        return EXIT_USAGE
     except InputError as error:
         _complain(f"{error.path}: {error.cause}", error.remedy)
+        return EXIT_BAD_INPUT
+    except OutputError as error:
+        _complain(str(error), "What was finished is saved. Free some space, and run the same command again.")
         return EXIT_BAD_INPUT
     except MissingDependency as error:
         _complain(*str(error).split("\n", 1))
@@ -149,7 +158,7 @@ def main(arguments: list[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_OK
     except OSError as error:
-        _complain(f"{error.filename or 'the system'}: {error.strerror or error}")
+        _complain(f"{error.filename or 'the system'}: {error.strerror or error}", "Check its permissions and its disk.")
         return EXIT_BAD_INPUT
     except Exception:
         traceback.print_exc()
@@ -166,4 +175,4 @@ def _terminate(*_: object) -> NoReturn:
 
 
 def _complain(line: str, remedy: str = "") -> None:
-    print(f"mmcc: {line}" + (f"\n      {remedy}" if remedy else ""), file=sys.stderr)
+    print(f"mmcc: {one_line(line)}" + (f"\n      {one_line(remedy)}" if remedy else ""), file=sys.stderr)

@@ -7,13 +7,16 @@ from pathlib import PurePath
 
 from tqdm import tqdm
 
+from mmcc.media.names import one_line
+
 
 class FileProgress:
     """A bar over many files that also moves within a long one."""
 
     def __init__(self, total: int, what: str) -> None:
-        counted = "{l_bar}{bar}| {n:.1f}/{total} videos [{elapsed}<{remaining}{postfix}]"
-        self._bar = tqdm(total=total, desc=what, disable=None, smoothing=0.1, leave=False, bar_format=counted)
+        done = "{n:.1f}" if total < 100 else "{n:.0f}"  # among few files, a share of one shows
+        form = f"{{l_bar}}{{bar}}| {done}/{{total}} videos [{{elapsed}}<{{remaining}}{{postfix}}]"
+        self._bar = tqdm(total=total, desc=what, disable=None, leave=False, bar_format=form, dynamic_ncols=True)
         self._shares: dict[str, float] = {}
         self._done = 0
 
@@ -24,7 +27,7 @@ class FileProgress:
         else:
             self._shares[path] = share
         self._bar.n = self._done + sum(self._shares.values())
-        self._bar.set_postfix_str(PurePath(path).name[-40:], refresh=False)
+        self._bar.set_postfix_str(one_line(PurePath(path).name)[-30:], refresh=False)
         self._bar.update(0)
         if self._done == self._bar.total:
             self._bar.close()
@@ -32,7 +35,7 @@ class FileProgress:
 
 def bar(what: str) -> Callable[[list[str]], Iterable[str]]:
     """A bar over things of which each is quick."""
-    return lambda items: tqdm(items, desc=what, disable=None, leave=False, delay=1)
+    return lambda items: tqdm(items, desc=what, disable=None, leave=False, delay=1, dynamic_ncols=True)
 
 
 def file_progress(what: str) -> Callable[[int], FileProgress]:

@@ -91,7 +91,12 @@ def test_partly_decodable_files_are_listed_with_their_seconds(capsys, make_clip,
         (["ingest", "src", "-o", "src/soup.mp4"], 3, "not a corpus"),
         (["ingest", "src", "-o", "c", "--category", "Food"], 3, "HowTo100M"),
         (["ingest", "src", "-o", "c", "--videos", "empty"], 3, "CrossTask"),
-        (["ingest", "src", "-o", "c", "--features", "1", "--fps", "1"], 3, "--fps"),
+        (["ingest", "src", "-o", "c", "--features", "1", "--fps", "1"], 2, "--fps"),
+        (["ingest", "src", "-o", "c", "--transcribe", "--language", "de"], 2, "English only"),
+        (["ingest", "", "-o", "c"], 2, "path is empty"),
+        (["ingest", "https://youtu.be/x", "-o", "c"], 3, "yt-dlp"),
+        (["ingest", "other.csv", "-o", "c"], 3, "video_id"),
+        (["ingest", "arrays", "-o", "c"], 3, "--features RATE"),
         (["inspect", "src"], 3, "not a corpus"),
         (["inspect", "nowhere"], 3, "not a corpus"),
     ],
@@ -99,6 +104,9 @@ def test_partly_decodable_files_are_listed_with_their_seconds(capsys, make_clip,
 def test_wrong_input_gets_a_line_and_a_code(capsys, folder, tmp_path, monkeypatch, arguments, code, message):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "empty").mkdir()
+    (tmp_path / "other.csv").write_text("a,b\n1,2\n")
+    (tmp_path / "arrays").mkdir()
+    np.save(tmp_path / "arrays" / "a.npy", np.zeros((2, 2)))
     given, out, err = run(capsys, *arguments)
     assert given == code and message in err and not out
     assert code == 2 or err.startswith("mmcc: ")

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from mmcc.corpus.source import Skipped
 from mmcc.media.errors import InputError
+from mmcc.media.names import one_line, storable
 
 # fmt: off
 VIDEO_SUFFIXES = frozenset((
@@ -55,19 +56,9 @@ class Info(NamedTuple):
     automatic: frozenset[str] = frozenset()
 
 
-def storable(text: str) -> str:
-    """A name that can be printed and stored: bytes of it that are not UTF-8 become U+FFFD."""
-    return text if text.isascii() else os.fsencode(text).decode("utf-8", "replace")
-
-
 def composed(text: str) -> str:
     """A name in the one spelling under which names are compared."""
     return text if text.isascii() else unicodedata.normalize("NFC", storable(text))
-
-
-def one_line(text: object) -> str:
-    """A name as part of a line for people: file names may hold line breaks and terminal codes."""
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in storable(str(text)))
 
 
 def skip(path: str | Path, reason: str) -> Skipped:

@@ -23,12 +23,16 @@ def find_source(
     """Read a CrossTask release, a HowTo100M index, or a folder (or file) of narrated video."""
     for place in (src, videos, captions):
         if place is not None and not place.exists():
-            raise InputError(place, "no such file or folder", "Check the path.")
+            web = str(place).startswith(("http:", "https:"))
+            remedy = "Download it first, with captions, e.g. with yt-dlp." if web else "Check the path."
+            raise InputError(place, "no such file or folder", remedy)
     suffixes = FEATURE_SUFFIXES if features else VIDEO_SUFFIXES
     if is_howto100m(src):
         return read_howto100m(
             src, videos=videos, captions=captions, category=category, media_suffixes=suffixes, language=language
         )
+    if src.suffix.lower() == ".csv" and src.is_file():
+        raise InputError(src, "names no column video_id or video_path", "A HowTo100M index begins with such a line.")
     if category is not None:
         raise InputError(src, "has no categories", "--category is for a HowTo100M index (a .csv with video_id).")
     if is_crosstask(src):

@@ -16,16 +16,15 @@ from mmcc.corpus.disk import (
     as_walked,
     composed,
     lies_in,
-    one_line,
     require_folder,
     skip,
-    storable,
     youtube_id,
     youtube_title,
 )
 from mmcc.corpus.pairing import Match, Pairs, choose, looks_like_captions, pair, prefixes
 from mmcc.corpus.source import Item, Skipped, Source
 from mmcc.media.errors import InputError
+from mmcc.media.names import one_line, storable
 
 __all__ = ["CAPTION_SUFFIXES", "VIDEO_SUFFIXES", "MediaIndex", "read_folder"]
 
@@ -104,7 +103,8 @@ def _refuse_without_videos(root: Path, index: MediaIndex, media_suffixes: frozen
 
 
 def _looked_for(media_suffixes: frozenset[str]) -> str:
-    return f"Looked for files that end in {' '.join(sorted(media_suffixes))}."
+    hint = "" if ".npy" in media_suffixes else " Arrays of features (.npy) need --features RATE."
+    return f"Looked for files that end in {' '.join(sorted(media_suffixes))}.{hint}"
 
 
 class _Library:

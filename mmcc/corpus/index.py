@@ -8,13 +8,14 @@ from __future__ import annotations
 import fcntl
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from mmcc.corpus.format import INDEX_SCHEMA, index_path
-from mmcc.media.errors import InputError
+from mmcc.media.errors import InputError, OutputError
 
 _PACKED_ROWS = 1000  # in one batch of a packed index: few enough to stream, enough to open fast
 
@@ -45,13 +46,17 @@ class IndexWriter:
     def close(self) -> None:
         self._file.close()
         if self._appended:
-            self._pack()
+            with suppress(OSError):  # no space to pack in: the rows are as good unpacked
+                self._pack()
         self._lock.close()
 
     def _write(self, message: pa.Buffer) -> None:
-        self._file.write(message)
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        try:
+            self._file.write(message)
+            self._file.flush()
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            raise OutputError(f"{self._path}: {error.strerror}") from None
 
     def _pack(self) -> None:
         """Rewrite one-row batches as large ones, which open a hundred times faster."""

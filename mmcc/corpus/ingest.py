@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -16,20 +17,22 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from mmcc.corpus.features import check_features
 from mmcc.corpus.format import Encoding, Manifest, index_path, shard_path, split_of
-from mmcc.corpus.index import IndexWriter, latest_positions, read_index
+from mmcc.corpus.index import IndexWriter, read_index
+from mmcc.corpus.outcome import IngestReport, lengths_of, name_of, report_on
 from mmcc.corpus.shards import SHARD_BYTES, seal
 from mmcc.corpus.source import Item, Skipped, Source
 from mmcc.corpus.worker import VideoJob
 from mmcc.media.errors import InputError
+from mmcc.media.names import storable
 from mmcc.media.sandbox import Job, Limits, Outcome, WorkerPool
 from mmcc.media.video import Sampling
 
 RAW_UP_TO = 64  # pixels a side: below, JPEG saves little and costs more to decode than to read raw
 _OURS = {"manifest.json", "manifest.json.new", "index.arrow", "index.arrow.new", "shards", ".lock"}
+_SAMPLED_ARRAYS = 100  # whose headers tell how many dims a corpus of features has
 _QUALITY = 90  # of JPEG: artefacts stay below what the video's own codec left
 
 
@@ -44,27 +47,6 @@ class IngestSettings:
     language: str = "en"
     workers: int = 1
     limits: Limits = field(default_factory=Limits)
-
-
-@dataclass
-class IngestReport:
-    """What became of a source: of all that is in the corpus from it, not only of the last run."""
-
-    videos: int = 0  # found in the source
-    ingested: int = 0
-    frames: int = 0
-    utterances: int = 0
-    skipped: list[Skipped] = field(default_factory=list)
-    partial: list[dict[str, Any]] = field(default_factory=list)
-    uncaptioned: list[str] = field(default_factory=list)
-    already_done: int = 0  # by an earlier run
-    absent: int = 0  # listed in the release, but neither video nor captions are here
-    annotated: int = 0
-    segments: int = 0
-    tasks: int = 0
-
-    def to_json(self) -> dict[str, Any]:
-        return {**dataclasses.asdict(self), "skipped": [entry._asdict() for entry in self.skipped]}
 
 
 Progress = Callable[[str, float], None]  # a file, and the share of it that is done: 1 ends it
@@ -87,10 +69,12 @@ def ingest(
     finally:
         index.close()
     table = read_index(index_path(folder))
-    report = _report(source, table)
-    report.skipped += source.skipped + plan.clashes
+    left_out = source.skipped + list(plan.clashes.values())
+    _close_manifest(folder, manifest, table, left_out)
+    report = report_on(source, table, without=plan.clashes)
+    report.videos += len(plan.clashes)
     report.already_done = plan.already_done
-    _close_manifest(folder, manifest, source, table, report.skipped)
+    report.skipped += left_out
     return report
 
 
@@ -98,7 +82,7 @@ def ingest(
 class _Plan:
     todo: list[Item] = field(default_factory=list)
     absent: list[Item] = field(default_factory=list)
-    clashes: list[Skipped] = field(default_factory=list)
+    clashes: dict[str, Skipped] = field(default_factory=dict)  # by id
     already_done: int = 0
 
 
@@ -114,11 +98,11 @@ def _plan(source: Source, table: pa.Table, transcribe: bool) -> _Plan:
                 plan.absent.append(item)
         elif row is None or row["status"] not in ("ok", "partial"):
             plan.todo.append(item)
-        elif row["fingerprint"] == _fingerprint(item) and not (transcribe and row["caption_kind"] is None):
+        elif _unchanged(row["fingerprint"], item) and not (transcribe and row["caption_kind"] is None):
             plan.already_done += 1
         elif row["source"] and item.media and _two_files(Path(row["source"]), item.media):
             reason = f"its id {item.id!r} is taken by {row['source']}. Give it another name, or ingest it elsewhere."
-            plan.clashes.append(Skipped(str(item.media), reason))
+            plan.clashes[item.id] = Skipped(name_of(item), reason)
         else:
             plan.todo.append(item)
     plan.todo.sort(key=_size, reverse=True)  # the long ones first, so that no worker ends up alone with one
@@ -146,14 +130,15 @@ class _Run:
 
     def __exit__(self, *_: object) -> None:
         self._pool.__exit__()
-        _seal_shards(self._folder)
+        with suppress(OSError):  # no space for eight bytes: the next run will do it
+            _seal_shards(self._folder)
 
     def ingest(self, items: list[Item]) -> None:
         self._items = {item.id: item for item in items}
         for outcome in self._pool.run(self._job(item) for item in items):
             item = self._items[outcome.job["id"]]
             self._commit(item, outcome)
-            self._progress(_name(item), 1.0)
+            self._progress(name_of(item), 1.0)
 
     def _job(self, item: Item) -> Job:
         settings, manifest = self._settings, self._manifest
@@ -182,7 +167,7 @@ class _Run:
         return {**job, "shard": _absolute(shard_path(self._folder, self._shard_of[worker]))}
 
     def _tell_progress(self, job: Job, seconds: float, total: float | None) -> None:
-        self._progress(_name(self._items[job["id"]]), min(0.99, seconds / total) if total else 0.0)
+        self._progress(name_of(self._items[job["id"]]), min(0.99, seconds / total) if total else 0.0)
 
     def _commit(self, item: Item, outcome: Outcome) -> None:
         if outcome.answer is None:
@@ -208,49 +193,19 @@ def _row(item: Item, answer: dict[str, Any]) -> dict[str, Any]:
         "title": item.title,
         "split": item.split or split_of(item.id),
         "tasks": list(item.tasks),
-        "source": _absolute(item.media),
-        "captions": _absolute(item.captions.path) if item.captions else None,
+        "source": storable(str(item.media.absolute())) if item.media else None,
+        "captions": storable(str(item.captions.path.absolute())) if item.captions else None,
         "steps": [step._asdict() for step in item.steps],
         "fingerprint": _fingerprint(item),
     }
 
 
-def _report(source: Source, table: pa.Table) -> IngestReport:
-    ids = {item.id: item for item in source.items}
-    report = IngestReport(tasks=len(source.tasks))
-    positions = latest_positions(table)
-    columns = ("status", "reason", "caption_error", "captions", "decoded", "duration")
-    rows = table.select(columns).to_pylist()
-    frames, utterances, steps = (_lengths(table, name) for name in ("times", "utterances", "steps"))
-    for video_id, position in positions.items():
-        if video_id not in ids:
-            continue
-        item, row = ids[video_id], rows[position]
-        report.annotated += steps[position] > 0
-        report.segments += steps[position]
-        report.absent += row["status"] == "absent"
-        report.videos += row["status"] != "absent"
-        if row["status"] == "failed":
-            report.skipped.append(Skipped(_name(item), row["reason"]))
-        if row["caption_error"]:
-            path = str(item.captions.path) if item.captions else row["captions"]
-            report.skipped.append(Skipped(path, row["caption_error"]))
-        if row["status"] in ("ok", "partial"):
-            report.ingested += 1
-            report.frames += frames[position]
-            report.utterances += utterances[position]
-            if not utterances[position]:
-                report.uncaptioned.append(_name(item))
-        if row["status"] == "partial":
-            seconds = {"decoded": round(row["decoded"], 3), "expected": round(row["duration"], 3)}
-            report.partial.append({"path": _name(item), **seconds})
-    return report
-
-
 def _open_manifest(folder: Path, source: Source, settings: IngestSettings) -> Manifest:
+    old = Manifest.load(folder) if (folder / "manifest.json").exists() else None
     manifest = _new_manifest(source, settings)
-    if (folder / "manifest.json").exists():
-        old = Manifest.load(folder)
+    if old is not None:
+        if old.encoding == manifest.encoding == "float32":
+            manifest.size = old.size  # arrays with other dims fail one by one
         differing = [
             f"{name} {value}, not {manifest.settings()[name]}"
             for name, value in old.settings().items()
@@ -275,7 +230,7 @@ def _open_manifest(folder: Path, source: Source, settings: IngestSettings) -> Ma
 def _new_manifest(source: Source, settings: IngestSettings) -> Manifest:
     sampling = settings.sampling
     if settings.feature_rate is not None:
-        dims = _first_dims(source)
+        dims = _usual_dims(source)
         return Manifest("float32", settings.feature_rate, dims, "", "features", tasks=dict(source.tasks))
     encoding = settings.encoding or ("raw" if sampling.size <= RAW_UP_TO else "jpeg")
     return Manifest(
@@ -289,30 +244,28 @@ def _new_manifest(source: Source, settings: IngestSettings) -> Manifest:
     )
 
 
-def _first_dims(source: Source) -> int:
-    """All arrays of a corpus must have as many dims as the first that can be read."""
+def _usual_dims(source: Source) -> int:
+    """The dims that most arrays have; those that differ, or cannot be read, are left to fail in their workers."""
+    dims = Counter[int]()
     for item in source.items:
-        if item.media:
-            try:
-                return check_features(item.media).dims
-            except InputError:
-                continue  # its worker will say why
-    return 0
+        if item.media and dims.total() < _SAMPLED_ARRAYS:
+            with suppress(InputError):
+                dims[check_features(item.media).dims] += 1
+    return dims.most_common(1)[0][0] if dims else 0
 
 
-def _close_manifest(folder: Path, manifest: Manifest, source: Source, table: pa.Table, skipped: list[Skipped]) -> None:
+def _close_manifest(folder: Path, manifest: Manifest, table: pa.Table, skipped: list[Skipped]) -> None:
     status = table.column("status").to_pylist()
     manifest.counts = {
         "videos": sum(state in ("ok", "partial") for state in status),
         "partial": status.count("partial"),
         "failed": status.count("failed"),
         "absent": status.count("absent"),
-        "frames": sum(_lengths(table, "times")),
-        "utterances": sum(_lengths(table, "utterances")),
-        "steps": sum(_lengths(table, "steps")),
+        "frames": sum(lengths_of(table, "times")),
+        "utterances": sum(lengths_of(table, "utterances")),
+        "steps": sum(lengths_of(table, "steps")),
     }
-    rows = {_name(item) for item in source.items}
-    manifest.skipped = [entry._asdict() for entry in skipped if entry.path not in rows]
+    manifest.skipped = [entry._asdict() for entry in skipped]
     manifest.complete = True
     manifest.save(folder)
 
@@ -335,32 +288,33 @@ def _shards(folder: Path) -> list[int]:
     return sorted(int(path.stem) for path in (folder / "shards").glob("*.arrow") if path.stem.isdigit())
 
 
-def _lengths(table: pa.Table, column: str) -> list[int]:
-    return [length or 0 for length in pc.list_value_length(table.column(column)).to_pylist()]
-
-
-def _name(item: Item) -> str:
-    """The file an item is known by, as its user wrote it."""
-    return str(item.media or (item.captions.path if item.captions else item.id))
-
-
 def _absolute(path: Path | None) -> str | None:
     return str(path.absolute()) if path else None
 
 
 def _fingerprint(item: Item) -> str:
-    """Changes when one of the item's files does."""
-    parts: list[object] = []
-    for path in (item.media, item.captions.path if item.captions else None):
-        if path is not None:
-            with suppress(OSError):
-                stat = path.stat()
-                parts.append((path.name, stat.st_size, stat.st_mtime_ns))
-    return hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    """Of media and captions, e.g. "5f1c…+-": each changes when its file does, and is "-" where there is none."""
+    return "+".join(_fingerprint_of(path) for path in (item.media, item.captions.path if item.captions else None))
+
+
+def _fingerprint_of(path: Path | None) -> str:
+    if path is None:
+        return "-"
+    with suppress(OSError):
+        stat = path.stat()
+        content = repr((path.name, stat.st_size, stat.st_mtime_ns))
+        return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return "gone"
+
+
+def _unchanged(fingerprint: str, item: Item) -> bool:
+    """A file that is no longer found takes nothing away: its captions or frames are already here."""
+    then, now = fingerprint.split("+"), _fingerprint(item).split("+")
+    return all(new in ("-", old) for old, new in zip(then, now, strict=True))
 
 
 def _two_files(old: Path, new: Path) -> bool:
-    return old.exists() and not old.samefile(new)
+    return old.exists() and new.exists() and not old.samefile(new)
 
 
 def _size(item: Item) -> int:

@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from mmcc.corpus.disk import CAPTION_SUFFIXES, File, MediaIndex, lies_in, one_line
+from mmcc.corpus.disk import CAPTION_SUFFIXES, File, MediaIndex, lies_in
 from mmcc.corpus.source import CaptionFile
 from mmcc.media.captions import looks_automatic
+from mmcc.media.names import one_line
 
 _HEAD_BYTES = 2 * 1024  # real captions give the same answer from 1 to 16 kB, which costs in proportion
 _SHOWN = 6  # yt-dlp can leave a hundred languages beside one video; a line names this many of those not taken

@@ -8,7 +8,8 @@ needs no footer: a shard can be read while it grows, and a killed writer leaves 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,7 +18,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from mmcc.corpus.format import FRAMES_SCHEMA, Encoding, Manifest, shard_path
-from mmcc.media.errors import InputError
+from mmcc.media.errors import InputError, OutputError
 from mmcc.media.jpeg import decode_jpeg
 
 SHARD_BYTES = 512 << 20  # a shard is closed beyond this: few files, none too large to copy
@@ -38,10 +39,20 @@ class ShardWriter:
     """Appends videos to one shard. A video that is not finished can be taken back."""
 
     def __init__(self, path: Path) -> None:
-        self._file = path.open("xb")
-        self._file.write(FRAMES_SCHEMA.serialize())
+        self._path = path
+        with self._writing():
+            self._file = path.open("xb")
+            self._file.write(FRAMES_SCHEMA.serialize())
         self._finished = self._file.tell()
         self._begin()
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """A disk that is full is nobody's fault but the disk's: not of the video that met it."""
+        try:
+            yield
+        except OSError as error:
+            raise OutputError(f"{self._path}: {error.strerror}") from None
 
     def _begin(self) -> None:
         self._times: list[float] = []
@@ -59,8 +70,9 @@ class ShardWriter:
     def finish(self, video_id: str) -> list[Batch]:
         """Put the video's frames safely on disk, and say where they are."""
         self._flush(video_id)
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        with self._writing():
+            self._file.flush()
+            os.fsync(self._file.fileno())
         self._finished = self._file.tell()
         batches = self._batches
         self._begin()
@@ -69,8 +81,9 @@ class ShardWriter:
     def take_back(self) -> None:
         """Forget the video that was begun."""
         self._begin()
-        self._file.seek(self._finished)
-        self._file.truncate()
+        with self._writing():
+            self._file.seek(self._finished)
+            self._file.truncate()
 
     def close(self) -> None:
         self.take_back()
@@ -83,7 +96,8 @@ class ShardWriter:
         arrays = [pa.array(values, field.type) for values, field in zip(columns, FRAMES_SCHEMA, strict=True)]
         message = pa.record_batch(arrays, schema=FRAMES_SCHEMA).serialize()
         self._batches.append(Batch(self._file.tell(), message.size, len(self._frames)))
-        self._file.write(message)
+        with self._writing():
+            self._file.write(message)
         self._times, self._frames, self._bytes = [], [], 0
 
 

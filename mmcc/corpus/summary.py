@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from mmcc.corpus.corpus import Corpus, Video
-from mmcc.corpus.ingest import IngestReport
+from mmcc.corpus.outcome import IngestReport
 from mmcc.corpus.source import Task
+from mmcc.media.names import one_line
 
 _LAG_WINDOW = 30.0  # seconds around a step in which narration may still speak of it
 _LIST_AT_MOST = 10  # lines of one kind shown to a person; --json has all
@@ -181,12 +182,18 @@ def render_ingest(report: IngestReport, output: Path) -> str:
         f"{output}: {report.ingested:,} of {report.videos:,} videos, {report.frames:,} frames, "
         f"{report.utterances:,} utterances" + (f" ({report.already_done:,} done before)" if report.already_done else "")
     ]
+    if report.absent:
+        lines.append(f"{report.absent:,} listed videos are not here (--videos and --captions name their folders)")
+    if report.others:
+        lines.append(f"{report.others:,} more videos are in the corpus, from elsewhere or no longer in the source")
     if report.segments:
         lines.append(f"annotations: {report.tasks} tasks, {report.annotated:,} videos, {report.segments:,} segments")
     partial = [f"{p['path']}: {p['decoded']:.1f} of {p['expected']:.1f} s could be decoded" for p in report.partial]
     lines += _listed("partly decoded", partial)
     lines += _listed("skipped", [f"{path}: {reason}" for path, reason in report.skipped])
-    lines += _listed("without captions (add a caption file, or run again with --transcribe)", report.uncaptioned)
+    hear = "" if any(path.endswith(".npy") for path in report.uncaptioned) else ", or run again with --transcribe"
+    lines += _listed(f"without captions (add a caption file{hear})", report.uncaptioned)
+    lines += _listed("without captions, and no speech was heard", report.silent)
     return "\n".join(lines)
 
 
@@ -197,12 +204,12 @@ def render_summary(summary: Summary) -> str:
     unit = "dims" if s.encoding == "float32" else "px"
     facts: list[tuple[str, str]] = [
         ("corpus", s.path + state),
-        ("frames", f"{s.frames:,} {s.encoding}, {s.size} {unit}, {s.fps:g} per second, {_counts(s.modes) or s.mode}"),
+        ("frames", f"{s.frames:,} {s.encoding}, {s.size} {unit}, {s.fps:g} per second, {_modes(s)}"),
         ("videos", f"{s.videos:,} ({_counts(s.splits)})" if s.videos else "0"),
-        ("length", f"{s.hours:.2f} h; median {_clock(s.median_seconds)}, "
+        ("length", f"{_clock(s.hours * 3600)}; median {_clock(s.median_seconds)}, "
                    f"{_clock(s.shortest_seconds)} to {_clock(s.longest_seconds)}"),
-        ("utterances", f"{s.utterances:,} ({_counts(s.caption_kinds) or 'no captions'}), "
-                       f"{s.words_per_minute:.0f} words per minute"),
+        ("utterances", f"{s.utterances:,}, {s.words_per_minute:.0f} words per minute; "
+                       f"captions: {_counts(s.caption_kinds) or 'none'}"),
         ("coverage", f"{s.decoded_coverage:.1%} decoded, {s.speech_coverage:.1%} narrated"
                      + (f", {s.step_coverage:.1%} steps" if s.segments else "")),
     ]  # fmt: skip
@@ -215,13 +222,15 @@ def render_summary(summary: Summary) -> str:
         facts.append(("not here", f"{s.absent:,} listed videos"))
     width = max(len(name) for name, _ in facts)
     lines = [f"{name:<{width}}  {fact}" for name, fact in facts]
-    tasks = [task for task in s.tasks.values() if task.segments or task.here]
+    tasks = [(key, task) for key, task in s.tasks.items() if task.segments or task.here]
     if tasks:
         lines += ["", "task                                        steps   here/listed  segments"]
-        lines += [f"{t.title[:42]:<42}  {t.steps:>5}  {t.here:>5,}/{t.listed:<6,}  {t.segments:>8,}" for t in tasks]
+        for key, task in tasks:
+            title, here = one_line(task.title or key)[:42], f"{task.here:>5,}/{task.listed:<6,}"
+            lines.append(f"{title:<42}  {task.steps:>5}  {here}  {task.segments:>8,}")
     partial = [f"{p['path']}: {p['decoded']:.1f} of {p['expected']:.1f} s" for p in s.partial]
     lines += _listed("partly decoded", partial)
-    lines += _listed("could not be read", [f"{f['path']}: {f['reason']}" for f in s.failed])
+    lines += _listed("skipped", [f"{f['path']}: {f['reason']}" for f in s.failed])
     lines += _listed("without captions", s.uncaptioned)
     return "\n".join(lines)
 
@@ -230,13 +239,20 @@ def _listed(what: str, entries: list[str]) -> list[str]:
     if not entries:
         return []
     more = [f"  … and {len(entries) - _LIST_AT_MOST:,} more (--json lists all)"] if len(entries) > _LIST_AT_MOST else []
-    return [f"{len(entries):,} {what}:", *(f"  {entry}" for entry in entries[:_LIST_AT_MOST]), *more]
+    return [f"{len(entries):,} {what}:", *(f"  {one_line(entry)}" for entry in entries[:_LIST_AT_MOST]), *more]
 
 
 def _counts(counts: dict[str, int]) -> str:
     return ", ".join(f"{count:,} {name}" for name, count in sorted(counts.items(), key=lambda pair: -pair[1]))
 
 
+def _modes(summary: Summary) -> str:
+    """All in one mode, or how many videos in each: a source with few frames is never read in fast mode."""
+    alike = set(summary.modes) <= {summary.mode}
+    return f"{summary.mode} mode" if alike else f"videos by mode: {_counts(summary.modes)}"
+
+
 def _clock(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes}:{rest:02d}"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"

@@ -56,6 +56,8 @@ class VideoWorker:
         if job.media is None:
             return answer
         shard = self._open_shard(job.shard)
+        if answer.get("caption_kind") == "transcribed":
+            report = _second_half(report)
         try:
             answer |= (_store_features if job.feature_rate else _store_video)(job, shard, report)
             answer["batches"] = [batch._asdict() for batch in shard.finish(job.id)]
@@ -105,7 +107,8 @@ def _store_features(job: VideoJob, shard: ShardWriter, report: Report) -> dict[s
     array = read_features(path)
     rows, dims = array.shape
     if dims != job.feature_dims:
-        raise InputError(path, f"has {dims} dims where the corpus has {job.feature_dims}", "Make it like the others.")
+        cause = f"has {dims} dims where the corpus has {job.feature_dims}"
+        raise InputError(path, cause, "Extract it like the others, or ingest it into another folder.")
     times = [row / job.feature_rate for row in range(rows)]
     for time, row in zip(times, array, strict=True):
         vector = np.ascontiguousarray(row, np.float32)
@@ -125,7 +128,7 @@ def _narration(job: VideoJob, report: Report) -> dict[str, Any]:
             cues = read()
         except InputError as failure:
             if kind == job.caption_kind:
-                error = failure.cause
+                error = str(failure).removeprefix(f"{failure.path}: ").replace("\n", ". ")
             continue
         if utterances := to_utterances(cues):
             spoken = [utterance._asdict() for utterance in utterances]
@@ -144,22 +147,26 @@ def _narration_sources(job: VideoJob, report: Report) -> Iterator[tuple[str, Cal
         return
     media = Path(job.media)
 
-    def alive(seconds: float) -> None:
-        report(0.0, None)  # the bar shows the frames, which come after
-
     def embedded() -> list[Cue]:
         from mmcc.media.subtitle_streams import read_subtitle_stream
 
-        return read_subtitle_stream(media, job.language, alive)
+        return read_subtitle_stream(media, job.language, lambda seconds: report(0.0, None))  # a moment's work
 
     def speech() -> list[Cue]:
         from mmcc.media.speech import transcribe
+        from mmcc.media.video import declared_seconds
 
-        return transcribe(media, alive)
+        total = declared_seconds(media)
+        return transcribe(media, lambda seconds: report(seconds, total and 2 * total))  # its frames come after
 
     yield "embedded", embedded
     if job.transcribe:
         yield "transcribed", speech
+
+
+def _second_half(report: Report) -> Report:
+    """Progress of the frames, where speech was the first half of the work."""
+    return lambda seconds, total: report(seconds + (total or 0.0), total and 2 * total)
 
 
 def _seldom(report: Report) -> Report:

@@ -215,6 +215,8 @@ def _without_label(body: str, is_vtt: bool, indexed: bool) -> str:
 
 def _without_blanks(body: str) -> str:
     body = body.strip()
+    if "\n" not in body:
+        return body
     if "\n\n" in body or "\n " in body or "\n\t" in body:
         return "\n".join([line for line in body.split("\n") if line and not line.isspace()])
     return body

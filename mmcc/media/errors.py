@@ -11,9 +11,13 @@ class InputError(Exception):
         super().__init__(f"{self.path}: {cause}" + (f"\n{remedy}" if remedy else ""))
 
 
+class OutputError(Exception):
+    """The place we write to failed us. No file is to blame, and there is no point in going on with the next."""
+
+
 class MissingDependency(Exception):
     """An optional package is not installed; the message ends with the command that installs it."""
 
     def __init__(self, what: str, extra: str) -> None:
-        self.remedy = f"Install it with: pip install 'mmcc[{extra}]'"
+        self.remedy = f"Install it with: pip install 'mmcc[{extra}]' (in a checkout: pip install -e '.[{extra}]')"
         super().__init__(f"{what}\n{self.remedy}")

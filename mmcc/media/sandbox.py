@@ -23,7 +23,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import IO, Any, NamedTuple
 
-from mmcc.media.errors import InputError
+from mmcc.media.errors import InputError, OutputError
 
 Job = dict[str, Any]
 Report = Callable[[float, float | None], None]  # seconds of media done, and of how many if that is known
@@ -111,7 +111,10 @@ class WorkerPool:
         self._selector.close()
 
     def run(self, jobs: Iterator[Job]) -> Iterator[Outcome]:
-        """Outcomes as they come, in no particular order; each job has exactly one."""
+        """Outcomes as they come, in no particular order; each job has exactly one.
+
+        Raises OutputError as soon as a worker cannot write what it made.
+        """
         waiting = True
         while True:
             for number in range(self._count):
@@ -204,6 +207,8 @@ class WorkerPool:
             return None
         if kind == "answer":
             return Outcome(job, dict(message["answer"]))
+        if kind == "nowhere to write":
+            raise OutputError(message["reason"])
         return Outcome(job, None, str(message["reason"]))
 
     def _give_up(self, number: int, reason: str) -> Outcome:
@@ -238,6 +243,8 @@ def serve(handle: Callable[[Job, Report], Job]) -> None:
             answer = handle(json.loads(line), report)
         except InputError as error:
             send(kind="failed", reason=f"{error.cause}. {error.remedy}".rstrip(". ") + ".")
+        except OutputError as error:
+            send(kind="nowhere to write", reason=str(error))
         except MemoryError:
             send(kind="failed", reason=f"needs more than {memory / (1 << 30):.3g} GB of memory (--memory-limit)")
         except OSError as error:

@@ -48,28 +48,27 @@ _Piece = tuple[float, float, str, bool]  # start, end, text, whether it ends a s
 def to_utterances(cues: Iterable[Cue], pace: Pace = Pace()) -> list[Utterance]:  # noqa: B008 (frozen)
     """Cues, in any order, as utterances with starts that never decrease."""
     utterances: list[Utterance] = []
-    texts: list[str] = []
+    said = ""
     start = end = 0.0
     letters = 0
     complete = False
     for piece_start, piece_end, text, ends_sentence in _pieces(sorted(cues, key=attrgetter("start")), pace):
-        if texts:
-            gap = piece_start - end
-            if (
-                piece_end - start > pace.longest
-                or gap > pace.silence
-                or ((complete or gap > pace.pause) and end - start >= pace.shortest)
-                or letters + len(text) > pace.most_letters
-            ):
-                utterances.append(Utterance(start, end, " ".join(texts)))
-                texts = []
-        if not texts:
-            start, letters = piece_start, 0
-        texts.append(text)
-        letters += len(text)
+        gap = piece_start - end
+        if said and not (
+            piece_end - start > pace.longest
+            or gap > pace.silence
+            or ((complete or gap > pace.pause) and end - start >= pace.shortest)
+            or letters + len(text) > pace.most_letters
+        ):
+            said = f"{said} {text}"
+            letters += len(text)
+        else:
+            if said:
+                utterances.append(Utterance(start, end, said))
+            start, said, letters = piece_start, text, len(text)
         end, complete = piece_end, ends_sentence
-    if texts:
-        utterances.append(Utterance(start, end, " ".join(texts)))
+    if said:
+        utterances.append(Utterance(start, end, said))
     return utterances
 
 
@@ -82,10 +81,12 @@ def _pieces(cues: list[Cue], pace: Pace) -> Iterator[_Piece]:
         elif text:
             slowest = start + pace.per_letter * len(text) + pace.per_word * (text.count(" ") + 1)
             end = slowest if slowest < end else end
-            if end - start > pace.longest or _STOP.search(text):
-                yield from _split_pieces(start, max(start, end), text, pace)
+            end = end if end > start else start
+            stop = _STOP.search(text)
+            if end - start > pace.longest or (stop and _SENTENCE_END.search(text, stop.start())):
+                yield from _split_pieces(start, end, text, pace)
             else:
-                yield start, end if end > start else start, text, False
+                yield start, end, text, stop is not None and _ends_sentence(text)
 
 
 # --- words with times -----------------------------------------------------------------------------------------------
@@ -147,8 +148,6 @@ _REACH = 64  # letters around an equal part's border in which to look for a spac
 
 def _split_pieces(start: float, end: float, text: str, pace: Pace) -> list[_Piece]:
     ends = [match.end() for match in _SENTENCE_END.finditer(text)]
-    if not ends and end - start <= pace.longest:
-        return [(start, end, text, _ends_sentence(text))]
     rate = (end - start) / len(text)
     most = pace.longest / rate if rate else float("inf")  # letters
     pieces: list[_Piece] = []

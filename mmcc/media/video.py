@@ -142,7 +142,7 @@ class VideoSampler:
         _check_pixels(self._path, context.width, context.height, self._sampling.max_pixels)
 
     def _too_long(self, seconds: float) -> None:
-        cause = f"lasts {seconds / 3600:,.1f} hours, over the limit of {self._sampling.max_seconds / 3600:g}"
+        cause = f"lasts {seconds / 3600:,.3g} hours, over the limit of {self._sampling.max_seconds / 3600:.3g}"
         raise InputError(self._path, cause, "Cut it, or raise --max-hours.")
 
     def _prepare_decoder(self) -> None:
@@ -325,7 +325,15 @@ def open_container(path: Path) -> InputContainer:
         raise
     except (av.FFmpegError, ValueError, OSError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise InputError(path, f"cannot be opened as video ({reason})", "Download or export it again.") from None
+        forbidden = isinstance(error, PermissionError)
+        remedy = "Check its permissions." if forbidden else "Download or export it again."
+        raise InputError(path, f"cannot be opened as video ({reason})", remedy) from None
+
+
+def declared_seconds(path: Path) -> float | None:
+    """What a file says of its length."""
+    with open_container(path) as container:
+        return container.duration / av.time_base if container.duration else None
 
 
 def _centred(pixels: Pixels, height: int, width: int) -> Pixels:

@@ -1,0 +1,83 @@
+"""What came of an ingest, read off the index."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Container
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from mmcc.corpus.index import latest_positions
+from mmcc.corpus.source import Item, Skipped, Source
+from mmcc.media.names import storable
+
+
+@dataclass
+class IngestReport:
+    """What became of a source: of all that is in the corpus from it, not only of the last run."""
+
+    videos: int = 0  # found in the source
+    ingested: int = 0
+    frames: int = 0
+    utterances: int = 0
+    skipped: list[Skipped] = field(default_factory=list)
+    partial: list[dict[str, Any]] = field(default_factory=list)
+    uncaptioned: list[str] = field(default_factory=list)
+    silent: list[str] = field(default_factory=list)  # no captions, and no speech was recognised
+    others: int = 0  # videos of the corpus that are not of this source
+    already_done: int = 0  # by an earlier run
+    absent: int = 0  # listed in the release, but neither video nor captions are here
+    annotated: int = 0
+    segments: int = 0
+    tasks: int = 0
+
+    def to_json(self) -> dict[str, Any]:
+        return {**dataclasses.asdict(self), "skipped": [entry._asdict() for entry in self.skipped]}
+
+
+def report_on(source: Source, table: pa.Table, without: Container[str] = ()) -> IngestReport:
+    """Of the source's videos, but for some ids that stand for other files, what the index says."""
+    ids = {item.id: item for item in source.items if item.id not in without}
+    report = IngestReport(tasks=len(source.tasks))
+    positions = latest_positions(table)
+    columns = ("status", "reason", "caption_error", "caption_kind", "captions", "decoded", "duration")
+    rows = table.select(columns).to_pylist()
+    frames, utterances, steps = (lengths_of(table, name) for name in ("times", "utterances", "steps"))
+    for video_id, position in positions.items():
+        row = rows[position]
+        if video_id not in ids:
+            report.others += row["status"] in ("ok", "partial")
+            continue
+        item = ids[video_id]
+        report.annotated += steps[position] > 0
+        report.segments += steps[position]
+        report.absent += row["status"] == "absent"
+        report.videos += row["status"] != "absent"
+        if row["status"] == "failed":
+            report.skipped.append(Skipped(name_of(item), row["reason"]))
+        if row["caption_error"]:
+            path = storable(str(item.captions.path)) if item.captions else row["captions"]
+            report.skipped.append(Skipped(path, row["caption_error"]))
+        if row["status"] in ("ok", "partial"):
+            report.ingested += 1
+            report.frames += frames[position]
+            report.utterances += utterances[position]
+            if not utterances[position]:
+                listened = row["caption_kind"] == "transcribed"
+                (report.silent if listened else report.uncaptioned).append(name_of(item))
+        if row["status"] == "partial":
+            seconds = {"decoded": round(row["decoded"], 3), "expected": round(row["duration"], 3)}
+            report.partial.append({"path": name_of(item), **seconds})
+    return report
+
+
+def lengths_of(table: pa.Table, column: str) -> list[int]:
+    return [length or 0 for length in pc.list_value_length(table.column(column)).to_pylist()]
+
+
+def name_of(item: Item) -> str:
+    """The file an item is known by, as its user wrote it."""
+    return storable(str(item.media or (item.captions.path if item.captions else item.id)))
