@@ -7,9 +7,9 @@ where the frame rate varies, and no two samples are the same frame.
 
 Times count from the container's start, as in a player, so captions and frames share one clock.
 
-Fast mode skips the frames that no other frame refers to; a sample is then at most one source frame early, and
-half of the decoding is saved. Where the source has so few frames that this would show, the file is decoded in
-full, and `VideoReport.mode` says so.
+Fast mode skips the frames that no other frame refers to, which saves half of the decoding. A sample is then one
+source frame early at times, seldom more, and never more than a quarter of the sampling interval: where the skipped
+frames would leave a larger gap, the file is decoded in full, and `VideoReport.mode` says so.
 
 Frames arrive one by one: memory does not grow with the length of a file.
 """
@@ -17,30 +17,25 @@ Frames arrive one by one: memory does not grow with the length of a file.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 from pathlib import Path
 from typing import Literal, NamedTuple, Self
 
 import av
 import numpy as np
 from av.container import InputContainer
-from av.video.reformatter import Colorspace, Interpolation, VideoReformatter
 from av.video.stream import VideoStream
-from numpy.typing import NDArray
 
 from mmcc.media.errors import InputError
-
-Fit = Literal["crop", "letterbox", "short"]
-Pixels = NDArray[np.uint8]
+from mmcc.media.pictures import Fit, PictureMaker, Pixels, check_pixels
 
 _SAME_MOMENT = 1e-4  # seconds; time bases round, and no camera is this fast
-_FAST_OVERSAMPLING = 4  # source frames per sample from which a skipped neighbour no longer matters
-_UNSPECIFIED = 2  # libavutil's AVCOL_SPC_UNSPECIFIED
-_HOLE_SECONDS, _HOLE_PACES = 2.0, 20  # a longer gap, at a steady pace before it, is a loss and not a slide
+_EARLY = 0.25  # share of the sampling interval that a sample of fast mode may be early
+_HOLE_SECONDS = 0.5  # a longer gap after damage is its doing
+_JUMP_SECONDS = 2.0  # backward: more than any disorder of frames
+_TIMES_MAY_JUMP = 0x0200  # libavformat's AVFMT_TS_DISCONT: MPEG streams, which may be joined by mere copying
 _SILENT_PACKETS = 48  # without a frame: more than any order of B-frames (16) and any delay of a decoder (16) explain
-_HD_HEIGHT = 720  # untagged video from this height on is BT.709, below it BT.601: the rule players follow
 
 
 @dataclass(frozen=True)
@@ -50,7 +45,7 @@ class Sampling:
     fps: float = 1.0  # the paper's densest rate
     size: int = 128  # side of the stored picture
     fit: Fit = "crop"  # square by centre crop; "letterbox": square with bars; "short": the short side is `size`
-    exact: bool = False  # decode every frame; else skip the ones nothing refers to
+    exact: bool = False  # decode every frame; else skip the ones that nothing refers to
     max_pixels: int = 8192 * 4320  # of a decoded frame: 8K; what is larger is an attack or a mistake
     max_seconds: float = 12 * 3600.0  # longest file; a broken header can claim centuries
 
@@ -67,7 +62,6 @@ class VideoReport:
     mode: Literal["fast", "exact"]
     expected_seconds: float | None  # what the file says of its length, if it does
     decoded_seconds: float = 0.0
-    frames: int = 0
     damaged: int = 0  # packets or frames that could not be decoded
 
     @property
@@ -89,20 +83,24 @@ class VideoSampler:
     ...     print(video.report)
     """
 
-    def __init__(self, path: Path, sampling: Sampling) -> None:
-        self._path, self._sampling = path, sampling
-        self._container = open_container(path)
+    def __init__(self, path: Path, sampling: Sampling, alive: Callable[[], None] = lambda: None) -> None:
+        """`alive` is called for every packet: samples may be far apart."""
+        self._path, self._sampling, self._alive = path, sampling, alive
+        self._picture = PictureMaker(path, sampling.size, sampling.fit, sampling.max_pixels)
+        self._open(exact=sampling.exact)
+
+    def _open(self, exact: bool) -> None:
+        self._container = open_container(self._path)
         try:
             self._stream = self._choose_stream()
             self._origin = (self._container.start_time or 0) / av.time_base
             self._missing_seconds = 0.0  # of holes in the midst of the file
             self.report = VideoReport("exact", self._declared_seconds())
             self._check_limits()
-            self._prepare_decoder()
+            self._prepare_decoder(exact)
         except BaseException:
             self._container.close()
             raise
-        self._picture = _PictureMaker(path, sampling)
 
     def __enter__(self) -> Self:
         return self
@@ -112,9 +110,7 @@ class VideoSampler:
 
     def __iter__(self) -> Iterator[Frame]:
         for time, frame in self._on_display():
-            pixels = self._picture.make(frame, self._stream.sample_aspect_ratio)
-            self.report.frames += 1
-            yield Frame(time, pixels)
+            yield Frame(time, self._picture.make(frame, self._stream.sample_aspect_ratio))
 
     def _choose_stream(self) -> VideoStream:
         pictures = [s for s in self._container.streams.video if not s.disposition & s.disposition.attached_pic]
@@ -128,31 +124,33 @@ class VideoSampler:
         stream, container = self._stream, self._container
         if stream.duration is not None and stream.time_base is not None and stream.duration > 0:
             return float(stream.duration * stream.time_base)
-        if (tagged := _parse_duration_tag(stream.metadata.get("DURATION", ""))) is not None:
-            return tagged
-        if container.duration is not None and container.duration > 0:
-            return container.duration / av.time_base
-        return None
+        late = 0.0  # what follows are ends, not lengths: pictures may begin after the sound
+        if stream.start_time is not None and stream.time_base is not None:
+            late = float(stream.start_time * stream.time_base) - self._origin
+        end = _parse_duration_tag(stream.metadata.get("DURATION", ""))
+        if end is None and container.duration is not None and container.duration > 0:
+            end = container.duration / av.time_base
+        return None if end is None else max(0.0, end - late)
 
     def _check_limits(self) -> None:
         declared = self.report.expected_seconds
         if declared is not None and declared > self._sampling.max_seconds:
             self._too_long(declared)
         context = self._stream.codec_context
-        _check_pixels(self._path, context.width, context.height, self._sampling.max_pixels)
+        check_pixels(self._path, context.width, context.height, self._sampling.max_pixels)
 
     def _too_long(self, seconds: float) -> None:
         cause = f"lasts {seconds / 3600:,.3g} hours, over the limit of {self._sampling.max_seconds / 3600:.3g}"
         raise InputError(self._path, cause, "Cut it, or raise --max-hours.")
 
-    def _prepare_decoder(self) -> None:
+    def _prepare_decoder(self, exact: bool) -> None:
         context = self._stream.codec_context
         context.thread_count = 1  # files run in parallel; threads inside one would only cost more in total
         context.options = {"max_pixels": str(self._sampling.max_pixels)}  # for sizes that change midway
         rate = self._stream.average_rate or self._stream.guessed_rate
-        dense = rate is not None and rate >= _FAST_OVERSAMPLING * self._sampling.fps
+        dense = rate is not None and rate * _EARLY >= self._sampling.fps
         timed = self._stream.start_time is not None  # without a clock, frames are all there is to tell the time by
-        if dense and timed and not self._sampling.exact:
+        if dense and timed and not exact:
             context.skip_frame = "NONREF"
             self.report.mode = "fast"
 
@@ -161,7 +159,7 @@ class VideoSampler:
         fps = self._sampling.fps
         shown: tuple[float, av.VideoFrame] | None = None
         first = due = 0.0
-        for time, frame in self._decoded():
+        for time, frame in self._dense_enough():
             if shown is None:
                 first = due = time
             elif due < time - _SAME_MOMENT:
@@ -181,27 +179,39 @@ class VideoSampler:
         if due < max(end, time + 2 * _SAME_MOMENT) - _SAME_MOMENT:
             yield shown
 
+    def _dense_enough(self) -> Iterator[tuple[float, av.VideoFrame]]:
+        """Decoded frames without gaps that fast mode tore: at the first, the file is opened again and read in full."""
+        latest = -math.inf
+        for time, frame in self._decoded():
+            if self.report.mode == "fast" and -math.inf < latest < time - _EARLY / self._sampling.fps:
+                self._container.close()
+                self._open(exact=True)
+                yield from ((time, frame) for time, frame in self._decoded() if time > latest)
+                return
+            latest = time
+            yield time, frame
+
     def _decoded(self) -> Iterator[tuple[float, av.VideoFrame]]:
         """All frames that decode, in time's order, with their times. Damage is counted and passed over."""
         latest, after = -math.inf, 0.0
-        count, pace = 0, 0.0  # frames so far, and the mean seconds between them
-        # MP4 lists all of its frames: a gap between two is meant, unless something between them is damaged.
-        lists_frames, damaged = "mp4" in self._container.format.name, 0
+        explained = 0  # damage whose gap was found; without damage, a gap is a slide that stays
+        joined = bool(self._container.format.flags & _TIMES_MAY_JUMP)
         for frame in self._decode_all():
             pts = frame.pts if frame.pts is not None else frame.dts
             if pts is not None and frame.time_base is not None:
                 time = float(pts * frame.time_base) - self._origin
             else:
                 time = after  # a bare stream has no clock but the durations of its frames
+            if joined and time < latest - _JUMP_SECONDS:  # recordings that were joined: the next one follows on
+                self._origin += time - after
+                time = after
             if frame.is_corrupt or time <= latest:  # a clock that runs backward has no true time to give
                 self.report.damaged += 1
                 continue
-            hole = count > _HOLE_PACES and time - after > max(_HOLE_SECONDS, _HOLE_PACES * pace)
-            if hole and (self.report.damaged > damaged or not lists_frames):
+            # Frames held back by the decoder come between damage and the gap it left, so damage waits for its gap.
+            if self.report.damaged > explained and time - after > _HOLE_SECONDS:
                 self._missing_seconds += time - after
-            elif count:
-                pace += (time - latest - pace) / count
-            count, damaged = count + 1, self.report.damaged
+                explained = self.report.damaged
             latest, after = time, time + _frame_seconds(frame)
             yield time, frame
 
@@ -211,6 +221,7 @@ class VideoSampler:
         while True:
             try:
                 packet = next(packets, None)
+                self._alive()
                 self.report.damaged += packet is not None and packet.is_corrupt
             except (av.FFmpegError, ValueError):  # the container broke off: what came before stands
                 self.report.damaged += 1
@@ -226,7 +237,7 @@ class VideoSampler:
                 self.report.damaged += 1
                 frames = []
             # A decoder that skips frames says nothing of those it cannot decode; its silence tells.
-            silent = 0 if frames else silent + 1
+            silent = 0 if frames or (packet is not None and packet.is_discard) else silent + 1
             self.report.damaged += silent == _SILENT_PACKETS
             for frame in frames:
                 if isinstance(frame, av.VideoFrame):
@@ -238,78 +249,6 @@ class VideoSampler:
         """Tell a lack of memory from damage: decoders report both alike. Raises MemoryError."""
         context = self._stream.codec_context
         np.empty(8 * context.width * context.height, np.uint8)  # a few frames, reserved but not touched
-
-
-class _PictureMaker:
-    """Turns decoded frames into pictures of the wanted size: upright, square-pixelled, without combing."""
-
-    def __init__(self, path: Path, sampling: Sampling) -> None:
-        self._path, self._sampling = path, sampling
-        self._scaler = VideoReformatter()  # keeps its tables from frame to frame
-        self._fields = _FieldFilter()
-        self._shape: tuple[int, int] | None = None  # of "short" pictures, set by the first
-
-    def make(self, frame: av.VideoFrame, pixel_aspect: Fraction | None) -> Pixels:
-        _check_pixels(self._path, frame.width, frame.height, self._sampling.max_pixels)
-        # A frame's own size is that of the picture, also when we keep but one field of it.
-        width, height = frame.width * float(pixel_aspect or 1), float(frame.height)
-        colorspace = _colorspace(frame)
-        turns = round(frame.rotation / 90) % 4
-        if frame.interlaced_frame:
-            frame = self._fields.first_field(frame)
-        width, height = self._scaled(width, height)
-        _check_pixels(self._path, width, height, self._sampling.max_pixels)
-        scaled = self._scaler.reformat(
-            frame,
-            width=width,
-            height=height,
-            format="rgb24",
-            src_colorspace=colorspace,
-            interpolation=Interpolation.AREA,
-            threads=1,
-        )
-        pixels: Pixels = np.rot90(scaled.to_ndarray(), turns).astype(np.uint8, copy=False)
-        return np.ascontiguousarray(self._placed(pixels))
-
-    def _scaled(self, width: float, height: float) -> tuple[int, int]:
-        side = max(width, height) if self._sampling.fit == "letterbox" else min(width, height)
-        scale = self._sampling.size / side
-        return max(1, round(width * scale)), max(1, round(height * scale))
-
-    def _placed(self, pixels: Pixels) -> Pixels:
-        """Cropped to, or centred on, the picture's final shape."""
-        size = self._sampling.size
-        if self._sampling.fit != "short":
-            return _centred(pixels, size, size)
-        if self._shape is None:
-            self._shape = pixels.shape[0], pixels.shape[1]
-        return _centred(pixels, *self._shape)  # pictures of one video share a shape, even if it changes midway
-
-
-class _FieldFilter:
-    """One field of an interlaced frame: half the lines, all of one moment, so nothing combs."""
-
-    def __init__(self) -> None:
-        self._graph: av.filter.Graph | None = None
-        self._layout: tuple[int, int, str] | None = None
-
-    def first_field(self, frame: av.VideoFrame) -> av.VideoFrame:
-        layout = frame.width, frame.height, frame.format.name
-        if self._graph is None or layout != self._layout:
-            self._graph, self._layout = self._build(frame), layout
-        self._graph.push(frame)
-        field = self._graph.pull()
-        assert isinstance(field, av.VideoFrame)
-        return field
-
-    @staticmethod
-    def _build(frame: av.VideoFrame) -> av.filter.Graph:
-        graph = av.filter.Graph()
-        source = graph.add_buffer(
-            width=frame.width, height=frame.height, format=frame.format, time_base=frame.time_base or Fraction(1, 1000)
-        )
-        graph.link_nodes(source, graph.add("field", "type=top"), graph.add("buffersink")).configure()
-        return graph
 
 
 def open_container(path: Path) -> InputContainer:
@@ -334,31 +273,6 @@ def declared_seconds(path: Path) -> float | None:
     """What a file says of its length."""
     with open_container(path) as container:
         return container.duration / av.time_base if container.duration else None
-
-
-def _centred(pixels: Pixels, height: int, width: int) -> Pixels:
-    """The middle of a picture, with black bars where it is smaller."""
-    rows, columns = pixels.shape[0], pixels.shape[1]
-    top, left = max(0, rows - height) // 2, max(0, columns - width) // 2
-    pixels = pixels[top : top + height, left : left + width]
-    if pixels.shape[:2] == (height, width):
-        return pixels
-    canvas = np.zeros((height, width, 3), np.uint8)
-    top, left = (height - pixels.shape[0]) // 2, (width - pixels.shape[1]) // 2
-    canvas[top : top + pixels.shape[0], left : left + pixels.shape[1]] = pixels
-    return canvas
-
-
-def _check_pixels(path: Path, width: int, height: int, limit: int) -> None:
-    if width * height > limit:
-        cause = f"has frames of {width}x{height}, over the limit of {limit:,} pixels"
-        raise InputError(path, cause, "Scale it down, or raise --max-pixels.")
-
-
-def _colorspace(frame: av.VideoFrame) -> int | None:
-    """None trusts the frame's own tag; many files have none."""
-    untagged = frame.colorspace == _UNSPECIFIED
-    return Colorspace.ITU709 if untagged and frame.height >= _HD_HEIGHT else None
 
 
 def _frame_seconds(frame: av.VideoFrame) -> float:
