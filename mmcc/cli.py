@@ -75,6 +75,8 @@ def ingest(
     if features is not None and fps is not None:
         raise UsageError("--fps does not go with --features: features keep the rate they were extracted at.")
     if transcribe:
+        if features is not None:
+            raise UsageError("--transcribe does not go with --features: there is no sound to listen to.")
         require_speech()
         if not language.lower().startswith("en"):
             raise UsageError(f"--transcribe knows English only, not --language {language}.")

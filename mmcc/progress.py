@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable
 from pathlib import PurePath
 
 from tqdm import tqdm
 
 from mmcc.media.names import one_line
+
+_OFF = None if sys.stderr else True  # None: tqdm sees whether it is a terminal
 
 
 class FileProgress:
@@ -16,7 +19,7 @@ class FileProgress:
     def __init__(self, total: int, what: str) -> None:
         done = "{n:.1f}" if total < 100 else "{n:.0f}"  # among few files, a share of one shows
         form = f"{{l_bar}}{{bar}}| {done}/{{total}} videos [{{elapsed}}<{{remaining}}{{postfix}}]"
-        self._bar = tqdm(total=total, desc=what, disable=None, leave=False, bar_format=form, dynamic_ncols=True)
+        self._bar = tqdm(total=total, desc=what, disable=_OFF, leave=False, bar_format=form, dynamic_ncols=True)
         self._shares: dict[str, float] = {}
         self._done = 0
 
@@ -35,7 +38,7 @@ class FileProgress:
 
 def bar(what: str) -> Callable[[list[str]], Iterable[str]]:
     """A bar over things of which each is quick."""
-    return lambda items: tqdm(items, desc=what, disable=None, leave=False, delay=1, dynamic_ncols=True)
+    return lambda items: tqdm(items, desc=what, disable=_OFF, leave=False, delay=1, dynamic_ncols=True)
 
 
 def file_progress(what: str) -> Callable[[int], FileProgress]:

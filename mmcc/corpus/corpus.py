@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import OrderedDict
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
@@ -45,9 +44,10 @@ class Corpus:
         self._table = table
         self._positions = latest_positions(table)
         self._shards = ShardReader(path, manifest)
-        self._videos: OrderedDict[str, Video] = OrderedDict()
+        self._videos: dict[str, Video] = {}
         status = table.column("status").to_pylist()
         self._ids = [key for key, position in self._positions.items() if status[position] in ("ok", "partial")]
+        self._readable = frozenset(self._ids)
 
     @classmethod
     def open(cls, path: str | Path) -> Corpus:
@@ -68,17 +68,17 @@ class Corpus:
         return (self[video_id] for video_id in self._ids)
 
     def __contains__(self, video_id: object) -> bool:
-        return video_id in self._positions
+        return video_id in self._readable
 
     def __getitem__(self, video_id: str) -> Video:
         video = self._videos.get(video_id)
         if video is None:
             if video_id not in self._positions:
-                raise KeyError(f"no video {video_id!r} in {self.path}")
+                raise KeyError(f"no video {video_id!r} in {self.path}; corpus.ids lists them")
             video = Video(self._shards, self._table.slice(self._positions[video_id], 1), self.manifest)
             self._videos[video_id] = video
             if len(self._videos) > _OPEN_VIDEOS:
-                self._videos.popitem(last=False)
+                del self._videos[next(iter(self._videos))]  # the oldest
         return video
 
     @property

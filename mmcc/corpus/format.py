@@ -83,6 +83,7 @@ class Manifest:
     counts: dict[str, int] = field(default_factory=dict)
     skipped: list[dict[str, str]] = field(default_factory=list)  # files that never got as far as a row
     tasks: dict[str, Task] = field(default_factory=dict)
+    sealed: int = 0  # shards with a smaller number will not change any more
     complete: bool = False  # the last ingest ran to its end
 
     def settings(self) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import fcntl
 import os
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,22 +17,33 @@ import pyarrow as pa
 from mmcc.corpus.format import INDEX_SCHEMA, index_path
 from mmcc.media.errors import InputError, OutputError
 
+_MESSAGE_MARK = b"\xff\xff\xff\xff"  # every message of an Arrow stream begins with it
+_DAMAGED = "Put back a copy of it, or ingest into a new folder."
 _PACKED_ROWS = 1000  # in one batch of a packed index: few enough to stream, enough to open fast
 
 
+@contextmanager
+def only_writer(folder: Path) -> Iterator[None]:
+    """Hold a corpus for one writer. The lock ends with the process, however it ends."""
+    with (folder / ".lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise InputError(folder, "another mmcc ingest is writing to it", "Wait for it, or stop it.") from None
+        yield
+
+
 class IndexWriter:
-    """The one writer of a corpus's index. Holds a lock on the corpus, which ends with the process."""
+    """Appends to a corpus's index."""
 
     def __init__(self, folder: Path) -> None:
         self._path = index_path(folder)
-        self._lock = (folder / ".lock").open("w")
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            self._lock.close()
-            raise InputError(folder, "another mmcc ingest is writing to it", "Wait for it, or stop it.") from None
         self._file = self._path.open("ab")
-        self._file.truncate(_sound_length(self._path))
+        try:
+            self._file.truncate(_sound_length(self._path))
+        except pa.ArrowException as error:
+            self._file.close()
+            raise InputError(self._path, str(error), _DAMAGED) from None
         if self._path.stat().st_size == 0:
             self._write(INDEX_SCHEMA.serialize())
         self._appended = False
@@ -48,7 +59,6 @@ class IndexWriter:
         if self._appended:
             with suppress(OSError):  # no space to pack in: the rows are as good unpacked
                 self._pack()
-        self._lock.close()
 
     def _write(self, message: pa.Buffer) -> None:
         try:
@@ -73,6 +83,8 @@ class IndexWriter:
 def read_index(path: Path) -> pa.Table:
     """The whole index, memory-mapped: what is not looked at is not read. A torn end is left out."""
     try:
+        if path.stat().st_size == 0:
+            raise InputError(path, "holds no video yet", "Wait for its ingest, or run it again.")
         length = _sound_length(path)
         with pa.memory_map(str(path)) as source:
             reader = pa.ipc.open_stream(source.read_buffer(length))
@@ -80,7 +92,7 @@ def read_index(path: Path) -> pa.Table:
             raise pa.ArrowInvalid("its columns are not those of this version")
         return reader.read_all()
     except (OSError, pa.ArrowException) as error:
-        raise InputError(path, f"cannot be read ({error})", "Ingest again into a new folder.") from None
+        raise InputError(path, f"cannot be read ({error})", _DAMAGED) from None
 
 
 def latest_positions(table: pa.Table) -> dict[str, int]:
@@ -111,7 +123,11 @@ def _joined(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
 
 
 def _sound_length(path: Path) -> int:
-    """Bytes up to the end of the last whole message; a killed writer may have left part of another."""
+    """Bytes up to the end of the last whole message; a killed writer may have left part of another.
+
+    Raises ArrowInvalid where whole messages follow what cannot be read: that is damage, and cutting there would lose
+    them.
+    """
     if path.stat().st_size == 0:  # which cannot be mapped
         return 0
     with pa.memory_map(str(path)) as source:
@@ -120,6 +136,23 @@ def _sound_length(path: Path) -> int:
         while True:
             try:
                 reader.read_next_message()
-            except (StopIteration, OSError, pa.ArrowException):
+            except StopIteration:
+                return sound
+            except (OSError, pa.ArrowException):
+                source.seek(sound)
+                if _holds_message(source.read_buffer()):
+                    raise pa.ArrowInvalid(f"is damaged after byte {sound:,}") from None
                 return sound
             sound = source.tell()
+
+
+def _holds_message(rest: pa.Buffer) -> bool:
+    """Whether a whole message begins anywhere after the first byte."""
+    data = rest.to_pybytes()
+    place = data.find(_MESSAGE_MARK, 1)
+    while place >= 0:
+        with suppress(OSError, EOFError, pa.ArrowException):
+            pa.ipc.read_message(rest.slice(place))
+            return True
+        place = data.find(_MESSAGE_MARK, place + 1)
+    return False

@@ -8,25 +8,23 @@ again: rows that are in the index stand, all else is done anew.
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 
 from mmcc.corpus.features import check_features
-from mmcc.corpus.format import Encoding, Manifest, index_path, shard_path, split_of
-from mmcc.corpus.index import IndexWriter, read_index
+from mmcc.corpus.format import Encoding, Manifest, index_path, shard_path
+from mmcc.corpus.index import IndexWriter, only_writer, read_index
 from mmcc.corpus.outcome import IngestReport, lengths_of, name_of, report_on
+from mmcc.corpus.plan import Plan, make_plan, row_of
 from mmcc.corpus.shards import SHARD_BYTES, seal
 from mmcc.corpus.source import Item, Skipped, Source
 from mmcc.corpus.worker import VideoJob
 from mmcc.media.errors import InputError
-from mmcc.media.names import storable
 from mmcc.media.sandbox import Job, Limits, Outcome, WorkerPool
 from mmcc.media.video import Sampling
 
@@ -59,68 +57,46 @@ def ingest(
     begin: Callable[[int], Progress] = lambda total: lambda path, share: None,
 ) -> IngestReport:
     """Bring a corpus up to date with a source. `begin` is told how many videos there are to do."""
-    manifest = _open_manifest(folder, source, settings)
-    index = IndexWriter(folder)
-    try:
-        plan = _plan(source, read_index(index_path(folder)), settings.transcribe)
-        index.append([_row(item, {"status": "absent"}) for item in plan.absent])
-        with _Run(folder, manifest, settings, index, begin(len(plan.todo))) as run:
-            run.ingest(plan.todo)
-    finally:
-        index.close()
-    table = read_index(index_path(folder))
-    left_out = source.skipped + list(plan.clashes.values())
-    _close_manifest(folder, manifest, table, left_out)
+    _make_folder(folder)
+    with only_writer(folder):
+        manifest = _open_manifest(folder, source, settings)
+        index = IndexWriter(folder)
+        try:
+            plan = make_plan(source, read_index(index_path(folder)), settings.transcribe)
+            index.append(plan.rows)
+            with _Run(folder, manifest, settings, index, plan, begin(len(plan.todo))) as run:
+                run.ingest()
+        finally:
+            index.close()
+        table = read_index(index_path(folder))
+        left_out = source.skipped + list(plan.clashes.values())
+        _close_manifest(folder, manifest, table, left_out)
     report = report_on(source, table, without=plan.clashes)
     report.videos += len(plan.clashes)
     report.already_done = plan.already_done
-    report.skipped += left_out
+    report.skipped += left_out + run.not_renewed
     return report
-
-
-@dataclass
-class _Plan:
-    todo: list[Item] = field(default_factory=list)
-    absent: list[Item] = field(default_factory=list)
-    clashes: dict[str, Skipped] = field(default_factory=dict)  # by id
-    already_done: int = 0
-
-
-def _plan(source: Source, table: pa.Table, transcribe: bool) -> _Plan:
-    """Which videos are to do: new ones, changed ones, and ones that failed (a limit may have been raised)."""
-    plan = _Plan()
-    columns = ("status", "fingerprint", "source", "caption_kind")
-    known = dict(zip(table.column("id").to_pylist(), table.select(columns).to_pylist(), strict=True))
-    for item in source.items:
-        row = known.get(item.id)
-        if not (item.media or item.captions):
-            if row is None:
-                plan.absent.append(item)
-        elif row is None or row["status"] not in ("ok", "partial"):
-            plan.todo.append(item)
-        elif _unchanged(row["fingerprint"], item) and not (transcribe and row["caption_kind"] is None):
-            plan.already_done += 1
-        elif row["source"] and item.media and _two_files(Path(row["source"]), item.media):
-            reason = f"its id {item.id!r} is taken by {row['source']}. Give it another name, or ingest it elsewhere."
-            plan.clashes[item.id] = Skipped(name_of(item), reason)
-        else:
-            plan.todo.append(item)
-    plan.todo.sort(key=_size, reverse=True)  # the long ones first, so that no worker ends up alone with one
-    return plan
 
 
 class _Run:
     """One run over the videos that are to do: which worker writes to which shard, and what comes of each."""
 
     def __init__(
-        self, folder: Path, manifest: Manifest, settings: IngestSettings, index: IndexWriter, progress: Progress
+        self,
+        folder: Path,
+        manifest: Manifest,
+        settings: IngestSettings,
+        index: IndexWriter,
+        plan: Plan,
+        progress: Progress,
     ) -> None:
         self._folder, self._manifest, self._settings = folder, manifest, settings
-        self._index, self._progress = index, progress
-        self._items: dict[str, Item] = {}
+        self._index, self._plan, self._progress = index, plan, progress
+        self._items = {item.id: item for item in plan.todo}
         self._next_shard = 1 + max(_shards(folder), default=-1)
         self._shard_of: dict[int, int] = {}  # worker to shard
         self._size_of: dict[int, int] = {}  # shard to the end of its last finished video
+        self.not_renewed: list[Skipped] = []
         self._pool = WorkerPool(
             "mmcc.corpus.worker", settings.workers, settings.limits, self._assign_shard, self._tell_progress
         )
@@ -131,11 +107,10 @@ class _Run:
     def __exit__(self, *_: object) -> None:
         self._pool.__exit__()
         with suppress(OSError):  # no space for eight bytes: the next run will do it
-            _seal_shards(self._folder)
+            _seal_shards(self._folder, self._manifest)
 
-    def ingest(self, items: list[Item]) -> None:
-        self._items = {item.id: item for item in items}
-        for outcome in self._pool.run(self._job(item) for item in items):
+    def ingest(self) -> None:
+        for outcome in self._pool.run(self._job(item) for item in self._plan.todo):
             item = self._items[outcome.job["id"]]
             self._commit(item, outcome)
             self._progress(name_of(item), 1.0)
@@ -170,60 +145,51 @@ class _Run:
         self._progress(name_of(self._items[job["id"]]), min(0.99, seconds / total) if total else 0.0)
 
     def _commit(self, item: Item, outcome: Outcome) -> None:
+        fingerprint = self._plan.fingerprints[item.id]
         if outcome.answer is None:
-            self._index.append([_row(item, {"status": "failed", "reason": outcome.reason})])
+            self._fail(item, outcome.reason, fingerprint)
             return
         shard = int(Path(outcome.job["shard"]).stem)
-        row = _row(item, {**outcome.answer, "shard": shard})
+        row = row_of(item, {**outcome.answer, "shard": shard}, fingerprint)
         try:
             self._index.append([row])
         except (pa.ArrowException, TypeError, ValueError, OverflowError):
-            reason = "its worker's answer made no sense"
-            self._index.append([_row(item, {"status": "failed", "reason": reason})])
+            self._fail(item, "its worker's answer made no sense", fingerprint)
             return
         for batch in row.get("batches") or []:
             self._size_of[shard] = batch["offset"] + batch["length"]
 
+    def _fail(self, item: Item, reason: str, fingerprint: str) -> None:
+        if item.id in self._plan.replaces:  # better the old frames than none
+            self.not_renewed.append(Skipped(name_of(item), f"{reason} What was ingested before is kept."))
+        else:
+            self._index.append([row_of(item, {"status": "failed", "reason": reason}, fingerprint)])
 
-def _row(item: Item, answer: dict[str, Any]) -> dict[str, Any]:
-    """An index row: what the worker answered, and what we know ourselves and would not take from it."""
-    return {
-        **answer,
-        "id": item.id,
-        "title": item.title,
-        "split": item.split or split_of(item.id),
-        "tasks": list(item.tasks),
-        "source": storable(str(item.media.absolute())) if item.media else None,
-        "captions": storable(str(item.captions.path.absolute())) if item.captions else None,
-        "steps": [step._asdict() for step in item.steps],
-        "fingerprint": _fingerprint(item),
-    }
+
+def _make_folder(folder: Path) -> None:
+    foreign = folder.exists() and (not folder.is_dir() or any(path.name not in _OURS for path in folder.iterdir()))
+    if foreign and not (folder / "manifest.json").exists():
+        raise InputError(folder, "exists and is not a corpus", "Choose another folder with -o.")
+    try:
+        (folder / "shards").mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(folder, f"cannot be written ({error.strerror})", "Choose another folder with -o.") from None
 
 
 def _open_manifest(folder: Path, source: Source, settings: IngestSettings) -> Manifest:
-    old = Manifest.load(folder) if (folder / "manifest.json").exists() else None
     manifest = _new_manifest(source, settings)
-    if old is not None:
-        if old.encoding == manifest.encoding == "float32":
-            manifest.size = old.size  # arrays with other dims fail one by one
-        differing = [
-            f"{name} {value}, not {manifest.settings()[name]}"
-            for name, value in old.settings().items()
-            if value != manifest.settings()[name]
-        ]
+    if (folder / "manifest.json").exists():
+        old, new = Manifest.load(folder), manifest.settings()
+        if old.encoding == manifest.encoding == "float32":  # arrays with other dims fail one by one
+            old.size = new["size"] = old.size or manifest.size
+        differing = [f"{name} {value}, not {new[name]}" for name, value in old.settings().items() if value != new[name]]
         if differing:
             remedy = "Ingest with the same settings, or into another folder."
             raise InputError(folder, f"was made with {'; '.join(differing)}", remedy)
         old.tasks |= source.tasks
         old.complete = False
         manifest = old
-    elif folder.exists() and (not folder.is_dir() or any(p.name not in _OURS for p in folder.iterdir())):
-        raise InputError(folder, "exists and is not a corpus", "Choose another folder with -o.")
-    try:
-        (folder / "shards").mkdir(parents=True, exist_ok=True)
-        manifest.save(folder)
-    except OSError as error:
-        raise InputError(folder, f"cannot be written ({error.strerror})", "Choose another folder with -o.") from None
+    manifest.save(folder)
     return manifest
 
 
@@ -270,7 +236,7 @@ def _close_manifest(folder: Path, manifest: Manifest, table: pa.Table, skipped: 
     manifest.save(folder)
 
 
-def _seal_shards(folder: Path) -> None:
+def _seal_shards(folder: Path, manifest: Manifest) -> None:
     """Leave every shard a whole Arrow stream, also those that a killed run left open."""
     table = read_index(index_path(folder))
     ends: dict[int, int] = {}
@@ -278,10 +244,14 @@ def _seal_shards(folder: Path) -> None:
         if batches:
             ends[shard] = max(ends.get(shard, 0), batches[-1]["offset"] + batches[-1]["length"])
     for shard in _shards(folder):
+        if shard < manifest.sealed:
+            continue  # somebody may be reading it
         if shard in ends:
             seal(shard_path(folder, shard), ends[shard])
         else:
             shard_path(folder, shard).unlink()
+    manifest.sealed = 1 + max(_shards(folder), default=-1)
+    manifest.save(folder)
 
 
 def _shards(folder: Path) -> list[int]:
@@ -290,34 +260,3 @@ def _shards(folder: Path) -> list[int]:
 
 def _absolute(path: Path | None) -> str | None:
     return str(path.absolute()) if path else None
-
-
-def _fingerprint(item: Item) -> str:
-    """Of media and captions, e.g. "5f1c…+-": each changes when its file does, and is "-" where there is none."""
-    return "+".join(_fingerprint_of(path) for path in (item.media, item.captions.path if item.captions else None))
-
-
-def _fingerprint_of(path: Path | None) -> str:
-    if path is None:
-        return "-"
-    with suppress(OSError):
-        stat = path.stat()
-        content = repr((path.name, stat.st_size, stat.st_mtime_ns))
-        return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-    return "gone"
-
-
-def _unchanged(fingerprint: str, item: Item) -> bool:
-    """A file that is no longer found takes nothing away: its captions or frames are already here."""
-    then, now = fingerprint.split("+"), _fingerprint(item).split("+")
-    return all(new in ("-", old) for old, new in zip(then, now, strict=True))
-
-
-def _two_files(old: Path, new: Path) -> bool:
-    return old.exists() and new.exists() and not old.samefile(new)
-
-
-def _size(item: Item) -> int:
-    with suppress(OSError):
-        return item.media.stat().st_size if item.media else 0
-    return 0

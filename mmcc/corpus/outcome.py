@@ -59,7 +59,7 @@ def report_on(source: Source, table: pa.Table, without: Container[str] = ()) -> 
         if row["status"] == "failed":
             report.skipped.append(Skipped(name_of(item), row["reason"]))
         if row["caption_error"]:
-            path = storable(str(item.captions.path)) if item.captions else row["captions"]
+            path = storable(str(item.captions.path)) if item.captions else row["captions"] or name_of(item)
             report.skipped.append(Skipped(path, row["caption_error"]))
         if row["status"] in ("ok", "partial"):
             report.ingested += 1

@@ -103,8 +103,6 @@ class ShardWriter:
 
 def seal(path: Path, length: int) -> None:
     """Cut a shard after its last finished video and end the stream, so that any Arrow reader takes it whole."""
-    if path.stat().st_size == length + len(_END_OF_STREAM):
-        return
     with path.open("r+b") as file:
         file.truncate(length)
         file.seek(length)

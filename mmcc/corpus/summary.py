@@ -134,7 +134,7 @@ def _note_troubles(summary: Summary, video: Video) -> None:
         summary.failed.append({"path": name, "reason": row["reason"]})
         return
     if row["caption_error"]:
-        summary.failed.append({"path": row["captions"], "reason": row["caption_error"]})
+        summary.failed.append({"path": row["captions"] or name, "reason": row["caption_error"]})
     if row["status"] == "partial":
         seconds = {"decoded": round(row["decoded"], 3), "expected": round(row["duration"], 3)}
         summary.partial.append({"path": name, **seconds})

@@ -81,12 +81,17 @@ def _store_video(job: VideoJob, shard: ShardWriter, report: Report) -> dict[str,
     assert job.media is not None
     times: list[float] = []
     height = width = 0
-    with VideoSampler(Path(job.media), Sampling(**job.sampling)) as video:
-        for time, pixels in video:
+    reached = 0.0
+
+    def alive() -> None:
+        report(reached, video.report.expected_seconds)
+
+    with VideoSampler(Path(job.media), Sampling(**job.sampling), alive) as video:
+        for reached, pixels in video:
             height, width = pixels.shape[:2]
-            shard.add(job.id, time, encode_jpeg(pixels, job.quality) if job.encoding == "jpeg" else pixels.tobytes())
-            times.append(time)
-            report(time, video.report.expected_seconds)
+            frame = encode_jpeg(pixels, job.quality) if job.encoding == "jpeg" else pixels.tobytes()
+            shard.add(job.id, reached, frame)
+            times.append(reached)
         told = video.report
     return {
         "status": "partial" if told.partial else "ok",
@@ -122,21 +127,22 @@ def _store_features(job: VideoJob, shard: ShardWriter, report: Report) -> dict[s
 
 def _narration(job: VideoJob, report: Report) -> dict[str, Any]:
     """The utterances, from the first of its sources that has any: caption file, subtitle stream, speech."""
-    error = kind = None
+    error = heard = None
     for kind, read in _narration_sources(job, report):
         try:
-            cues = read()
+            utterances = to_utterances(read())
         except InputError as failure:
-            if kind == job.caption_kind:
-                error = str(failure).removeprefix(f"{failure.path}: ").replace("\n", ". ")
+            if kind != "embedded":  # nobody said that there are subtitles inside
+                error = f"{failure.cause}. {failure.remedy}"
             continue
-        if utterances := to_utterances(cues):
+        if utterances:
             spoken = [utterance._asdict() for utterance in utterances]
             return {"status": "ok", "utterances": spoken, "caption_kind": kind, "caption_error": error}
+        if kind == "transcribed":
+            heard = kind  # a silent video need not be listened to again
     if job.media is None:
         raise InputError(job.captions or job.id, error or "holds no words", "Get its captions again.")
-    # A silent video that was listened to need not be listened to again.
-    return {"caption_kind": kind if kind == "transcribed" else None, "caption_error": error}
+    return {"caption_kind": heard, "caption_error": error}
 
 
 def _narration_sources(job: VideoJob, report: Report) -> Iterator[tuple[str, Callable[[], list[Cue]]]]:

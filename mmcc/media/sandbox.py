@@ -182,8 +182,9 @@ class WorkerPool:
                 yield self._give_up(worker.number, "")
             return
         worker.received += chunk
-        if len(worker.received) > _LONGEST_LINE:
-            yield self._give_up(worker.number, "its worker's answer was too long")
+        if b"\n" not in chunk:  # splitting at every chunk of a long line would take quadratic time
+            if len(worker.received) > _LONGEST_LINE:
+                yield self._give_up(worker.number, "its worker's answer was too long")
             return
         *lines, worker.received = worker.received.split(b"\n")
         for line in lines:
@@ -226,7 +227,7 @@ class WorkerPool:
 def serve(handle: Callable[[Job, Report], Job]) -> None:
     """The worker's side: do jobs from standard input until it closes. Call it under `__main__`."""
     memory, parent = int(sys.argv[1]), int(sys.argv[2])
-    _die_with(parent)
+    die_with(parent)
     _limit_memory(memory)
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever a library prints must not end up among the answers
@@ -255,7 +256,7 @@ def serve(handle: Callable[[Job, Report], Job]) -> None:
             send(kind="answer", answer=answer)
 
 
-def _die_with(parent: int) -> None:
+def die_with(parent: int) -> None:
     """End at once when the parent does, even by kill -9, so that no orphan goes on writing."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 
 from mmcc.media.captions import Cue
 from mmcc.media.errors import InputError, MissingDependency
+from mmcc.media.sandbox import die_with
 from mmcc.media.video import open_container
 
 Samples = NDArray[np.float32]
@@ -176,7 +177,7 @@ class _Recogniser:
 
 def _start_child() -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        [sys.executable, "-m", __name__],
+        [sys.executable, "-m", __name__, str(os.getpid())],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         env={**os.environ, "MALLOC_ARENA_MAX": "1"},  # else every thread reserves 64 MB of address space
@@ -190,6 +191,7 @@ def _serve() -> None:
     from moonshine_voice.transcriber import Transcriber
     from moonshine_voice.utils import get_model_path
 
+    die_with(int(sys.argv[1]))
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever the library prints must not end up among the answers
     # Telling speakers apart takes a third more time, and we have no use for it.

@@ -3,7 +3,7 @@
 import pytest
 
 from mmcc.corpus.format import index_path
-from mmcc.corpus.index import IndexWriter, latest_positions, read_index
+from mmcc.corpus.index import IndexWriter, latest_positions, only_writer, read_index
 from mmcc.media.errors import InputError
 
 
@@ -30,14 +30,12 @@ def test_cut_at_any_byte_it_keeps_every_whole_row_and_goes_on(tmp_path):
     for name in "abc":
         writer.append([row(name)])
         ends.append(index_path(tmp_path).stat().st_size)
-    writer._lock.close()  # as if killed: no packing
     whole = index_path(tmp_path).read_bytes()
     for cut in [*range(0, len(whole), 97), *(end + shift for end in ends for shift in (-1, 0, 1))]:
         index_path(tmp_path).write_bytes(whole[:cut])
         kept = [name for name, end in zip("abc", ends[1:], strict=True) if end <= cut]
         again = IndexWriter(tmp_path)
-        again.append([row("z")])
-        again._lock.close()
+        again.append([row("z")])  # and no close: killed before it could pack
         assert ids(tmp_path) == [*kept, "z"]
 
 
@@ -63,11 +61,24 @@ def test_packing_keeps_all_rows_in_large_batches(tmp_path):
 
 
 def test_two_writers_are_one_too_many(tmp_path):
-    first = IndexWriter(tmp_path)
-    with pytest.raises(InputError, match="another mmcc ingest"):
-        IndexWriter(tmp_path)
-    first.close()
-    IndexWriter(tmp_path).close()
+    with only_writer(tmp_path), pytest.raises(InputError, match="another mmcc ingest"), only_writer(tmp_path):
+        pass
+    with only_writer(tmp_path):
+        pass
+
+
+def test_damage_in_the_middle_is_told_from_a_torn_end(tmp_path):
+    writer = IndexWriter(tmp_path)
+    for name in "abcdef":
+        writer.append([row(name)])
+    whole = bytearray(index_path(tmp_path).read_bytes())
+    second = whole.index(b"\xff\xff\xff\xff", len(whole) // 3)
+    whole[second + 5] ^= 0x40  # the length of a message in the midst
+    index_path(tmp_path).write_bytes(whole)
+    for reader in (lambda: IndexWriter(tmp_path), lambda: read_index(index_path(tmp_path))):
+        with pytest.raises(InputError, match="damaged after byte"):
+            reader()
+    assert index_path(tmp_path).read_bytes() == whole, "nothing was cut"
 
 
 def test_a_file_that_is_no_index_is_refused(tmp_path):
