@@ -30,5 +30,5 @@ clean:
 
 .venv/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[asr,dev]'
+	$(BIN)/python -m pip install -qq -c constraints.txt -e '.[asr,dev]'
 	touch $@

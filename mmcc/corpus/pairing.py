@@ -87,9 +87,9 @@ def pair(
 class _Ranked(NamedTuple):
     """A candidate with what decides, most important first; the smallest wins."""
 
-    family: int  # the wanted language, no language named, another language
+    foreign: bool  # in another language than the one wanted; a file that names none is taken to be in it
     automatic: bool
-    variety: int  # "en" before "en-US" before "en-GB" before the rest
+    variety: int  # "en" before "en-US" before "en-GB" before other kinds of it, and before files that name none
     elsewhere: tuple[bool, bool]  # outside the folder named for captions, outside the video's folder
     suffix: int
     path: Path
@@ -110,7 +110,7 @@ def choose(
 ) -> tuple[CaptionFile | None, list[str]]:
     """The captions to take for a video, and lines for people where there was a choice.
 
-    The wanted language comes first, then captions that name no language, then others; within each, manual captions win
+    Captions in the wanted language, or that name none, come before those in others; within each, manual captions win
     over automatic ones. With a `kind` given, the files are trusted to be captions of that kind and are not opened.
     """
     lines, usable = [], []
@@ -122,13 +122,13 @@ def choose(
             lines.append(f"{one_line(video)}: left {name}, it does not look like captions")
     if not usable:
         return None, lines
-    families = [_family(_language(candidate.tag), language) for candidate in usable]
+    strange = [_is_foreign(_language(candidate.tag), language) for candidate in usable]
     ranked = []
-    for candidate, family in zip(usable, families, strict=True):
-        # A file of a family that cannot win is not opened: whether it is automatic no longer matters.
-        unsettled = family == min(families)
+    for candidate, foreign in zip(usable, strange, strict=True):
+        # A file whose language cannot win is not opened: whether it is automatic no longer matters.
+        unsettled = foreign == min(strange)
         automatic = kind == "automatic" if kind else unsettled and _is_automatic(candidate, index, beside)
-        ranked.append(_rank(candidate, family, automatic, language))
+        ranked.append(_rank(candidate, foreign, automatic, language))
     ranked.sort()
     best = ranked[0]
     if len(ranked) > 1:
@@ -136,6 +136,8 @@ def choose(
         left = ", ".join(other.label for other in ranked[1 : 1 + _SHOWN])
         more = f" and {len(ranked) - 1 - _SHOWN} more" if len(ranked) > 1 + _SHOWN else ""
         lines.append(f"{one_line(video)}: took {best.label}, for {reason}; left {left}{more}")
+    elif best.foreign:
+        lines.append(f"{one_line(video)}: took {best.label}, there is none in {language!r}")
     return CaptionFile(best.path, "automatic" if best.automatic else "manual"), lines
 
 
@@ -181,22 +183,20 @@ def _language(tag: str) -> str:
     return ""
 
 
-def _family(found: str, wanted: str) -> int:
-    if not found:
-        return 1
-    return 0 if found.partition("-")[0] == wanted.lower().partition("-")[0] else 2
+def _is_foreign(found: str, wanted: str) -> bool:
+    return bool(found) and found.partition("-")[0] != wanted.lower().partition("-")[0]
 
 
-def _rank(candidate: Candidate, family: int, automatic: bool, wanted: str) -> _Ranked:
+def _rank(candidate: Candidate, foreign: bool, automatic: bool, wanted: str) -> _Ranked:
     found = _language(candidate.tag)
     base = wanted.lower().partition("-")[0]
     order = (wanted.lower(), base, f"{base}-us", f"{base}-gb")
     path = candidate.file.path
     labels = [found or "no language named"] + ["automatic"] * automatic
     return _Ranked(
-        family=family,
+        foreign=foreign,
         automatic=automatic,
-        variety=order.index(found) if found in order else len(order),
+        variety=order.index(found) if found in order else len(order) + (not found),
         elsewhere=(not candidate.chosen_folder, not candidate.beside),
         suffix=CAPTION_SUFFIXES.index(path.suffix.lower()),
         path=path,

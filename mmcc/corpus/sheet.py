@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import textwrap
+import unicodedata
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +14,15 @@ from PIL import Image, ImageDraw, ImageFont
 
 from mmcc.corpus.corpus import Corpus, Video
 from mmcc.media.errors import InputError
+from mmcc.media.names import one_line
 
 _ROWS, _COLUMNS = 6, 8
-_CELL, _GAP, _MARGIN = 144, 8, 16
-_HEADER, _TEXT = 26, 74
+_DETAIL = 2  # drawn twice as large and then reduced: small letters keep their shapes and spaces
+_CELL, _GAP, _MARGIN = 144 * _DETAIL, 8 * _DETAIL, 16 * _DETAIL
+_HEADER, _TEXT = 26 * _DETAIL, 74 * _DETAIL
 _INK, _SOFT, _PAPER, _MISSING = "#1d2430", "#6b7484", "#ffffff", "#e8ebf0"
 _LINES, _CHARACTERS = 4, 24  # of text that fit under a frame
+_FONTS = ("NotoSans-Regular.ttf", "DejaVuSans.ttf", "LiberationSans-Regular.ttf", "Arial.ttf", "Arial Unicode.ttf")
 
 
 def draw_sheet(corpus: Corpus, path: Path) -> None:
@@ -34,26 +39,44 @@ def draw_sheet(corpus: Corpus, path: Path) -> None:
     for place, video in enumerate(chosen):
         _draw_video(sheet, video, _MARGIN + place * row_height)
     try:
-        sheet.save(path, format="PNG")
+        sheet.reduce(_DETAIL).save(path, format="PNG", optimize=True)
     except OSError as error:
         raise InputError(path, f"cannot be written ({error.strerror or error})", "Choose another place.") from None
 
 
 def _draw_video(sheet: Image.Image, video: Video, top: int) -> None:
     draw = ImageDraw.Draw(sheet)
-    heading, small = ImageFont.load_default(15), ImageFont.load_default(11)
+    heading, small = _Pen(draw, 15), _Pen(draw, 11)
     facts = f"{video.duration:.0f} s · {len(video.times)} frames · {len(video.utterances)} utterances · {video.split}"
-    draw.text((_MARGIN, top), (video.title or video.id)[:80], _INK, heading)
-    draw.text((sheet.width - _MARGIN, top + 3), facts, _SOFT, small, anchor="ra")
+    heading.write(_MARGIN, top, one_line(video.title or video.id)[:80], _INK)
+    small.write(sheet.width - _MARGIN, top + 3 * _DETAIL, facts, _SOFT, anchor="ra")
     moments = _spread(len(video.times), _COLUMNS)
     for column, moment in enumerate(moments):
-        left = _MARGIN + column * (_CELL + _GAP)
+        left, below = _MARGIN + column * (_CELL + _GAP), top + _HEADER + _CELL
         sheet.paste(_tile(video.frames(moment, moment + 1)[0]), (left, top + _HEADER))
-        draw.text((left, top + _HEADER + _CELL + 3), f"{video.times[moment]:.2f} s", _SOFT, small)
+        small.write(left, below + 3 * _DETAIL, f"{video.times[moment]:.2f} s", _SOFT)
         until = float(video.times[moments[column + 1]]) if column + 1 < len(moments) else float("inf")
         text = " ".join(u.text for u in video.utterances if video.times[moment] <= (u.start + u.end) / 2 < until)
         lines = textwrap.wrap(text, _CHARACTERS, max_lines=_LINES, placeholder=" …")
-        draw.text((left, top + _HEADER + _CELL + 18), "\n".join(lines), _INK, small, spacing=2)
+        small.write(left, below + 18 * _DETAIL, "\n".join(lines), _INK)
+
+
+class _Pen:
+    """Writes in a font of the system that knows many letters; without one, in Pillow's own, which knows ASCII."""
+
+    def __init__(self, draw: ImageDraw.ImageDraw, size: int) -> None:
+        self._draw, self._plain = draw, False
+        for name in _FONTS:
+            with suppress(OSError):
+                self._font: ImageFont.FreeTypeFont | ImageFont.ImageFont = ImageFont.truetype(name, size * _DETAIL)
+                return
+        self._font, self._plain = ImageFont.load_default(size * _DETAIL), True
+
+    def write(self, left: int, top: int, text: str, colour: str, anchor: str = "la") -> None:
+        if self._plain:  # "schälen" as "schalen" can be read; boxes cannot
+            text = unicodedata.normalize("NFKD", text.replace("·", "|").replace("…", "..."))
+            text = "".join(c for c in text if not unicodedata.combining(c)).encode("ascii", "replace").decode()
+        self._draw.text((left, top), text, colour, self._font, anchor, spacing=2 * _DETAIL)
 
 
 def _tile(pixels: NDArray[Any]) -> Image.Image:

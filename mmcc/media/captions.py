@@ -19,12 +19,23 @@ import html
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import pairwise
 from operator import attrgetter
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
 from mmcc.media.errors import InputError
-from mmcc.media.rolling_captions import INLINE_TIME, TAG, ShownCue, Word, is_rolling, seconds, timed_words, unroll
+from mmcc.media.rolling_captions import (
+    BRIEF,
+    INLINE_TIME,
+    TAG,
+    ShownCue,
+    Word,
+    is_rolling,
+    seconds,
+    timed_words,
+    unroll,
+)
 from mmcc.media.transcripts import index_caption_json, read_csv, read_json
 
 LATEST = 3_600_000.0  # seconds; a later time is a mistake, and arithmetic with 1e308 overflows
@@ -76,10 +87,17 @@ def parse_captions(data: bytes, name: str) -> list[Cue]:
 
 
 def looks_automatic(head: bytes) -> bool:
-    """Whether the first bytes (16 KB will do) of a caption file show speech recognition: word times, rolling lines."""
+    """Whether the first bytes (2 KB will do) of a caption file show speech recognition.
+
+    That is: word times, rolling lines, or lines that mostly stay on while the next one is spoken, which nobody who
+    times subtitles by hand does.
+    """
     text = decode(head)
-    shown = _timing_cues(text)
-    return bool(INLINE_TIME.search(text)) or is_rolling(shown[:-1])  # the last cue may be cut off
+    if INLINE_TIME.search(text):
+        return True
+    shown = _timing_cues(text)[:-1]  # the last cue may be cut off
+    overlaps = sum(cue.end > following.start + BRIEF for cue, following in pairwise(shown))
+    return overlaps > max(3, 0.6 * len(shown)) or is_rolling(shown)
 
 
 def cues_from_shown(shown: Iterable[ShownCue]) -> list[Cue]:

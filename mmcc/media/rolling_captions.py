@@ -17,7 +17,8 @@ may also repeat himself, and then every repetition counts. The rule that tells t
 2. Where line breaks are lost ("A", "A B", "B C" on one line each), a cue that begins with the whole text that was new
    in the cue before is evidence, but weaker: half of the cues, and at least three, must agree.
 3. In a rolling file only the lines carried from the screen before are left out, and only while the screen did not go
-   blank. The same line spoken twice is shown twice at once (["no", "no"]), and stays twice.
+   blank, or above a line with inline word times: where words are timed as they are spoken, a line without is a memory.
+   The same line spoken twice is shown twice at once (["no", "no"]), and stays twice.
 4. A line with inline word times is being spoken, so it is never a repetition.
 """
 
@@ -181,7 +182,7 @@ def _walk(cues: Sequence[ShownCue], carry: Carry) -> tuple[list[ShownCue], int]:
     until = float("-inf")
     for cue in cues:
         start, end, text, _ = cue
-        if start > until + UNBROKEN:
+        if start > until + UNBROKEN and "<" not in text:
             screen = []
         until = end
         if text and screen and text == screen[-1] and end - start < BRIEF:

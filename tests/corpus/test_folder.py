@@ -164,7 +164,7 @@ def test_a_track_that_was_never_merged_stands_for_its_video(tmp_path: Path) -> N
     [
         ("en", "fr"), ("en", "en-US"), ("en-US", "en-GB"), ("en-GB", "en-AU"), ("en-AU", ""), ("", "fr"),
         ("eng", "fr"), ("sdh.en", ""), ("en", "en-orig"), ("en-US", "en.whisper"), ("", "moonshine-asr"),
-        ("en.whisper", "fr"), ("en-orig", ""),
+        ("en.whisper", "fr"), ("", "en-orig"),
     ],
 )  # fmt: skip
 def test_the_wanted_language_comes_first_and_then_manual_before_automatic(

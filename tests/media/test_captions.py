@@ -210,6 +210,8 @@ def test_the_same_talk_gives_the_same_words_in_every_format():
     assert [cue.start for cue in rolling] == [cue.start for cue in plain]
     assert looks_automatic((DATA / "clips/manifesto.vtt").read_bytes()[:16384])
     assert not looks_automatic((DATA / "clips/manifesto.srt").read_bytes()[:16384])
+    for path in (DATA / "crosstask").rglob("*.srt"):  # speech recognition whose lines overlap
+        assert looks_automatic(path.read_bytes()[:2048])
 
 
 @needs_data

@@ -120,6 +120,15 @@ def test_the_same_sentence_in_two_cues_is_said_twice():
     assert texts(twice) == ["no no no", "no no no", "no", "no no"]
 
 
+def test_a_line_carried_over_a_silence_is_kept_once():
+    text = (
+        "WEBVTT\n\n00:01.000 --> 00:02.990\n \nlight<00:01.500><c> the</c><00:02.000><c> match</c>\n\n"
+        "00:02.990 --> 00:03.000\nlight the match\n \n\n"
+        "00:09.000 --> 00:10.990\nlight the match\nthe<00:09.500><c> wax</c><00:10.000><c> melts</c>\n\n"
+    )
+    assert [cue.text for cue in parse_captions(text.encode(), "a.vtt")] == ["light the match", "the wax melts"]
+
+
 def test_a_line_spoken_twice_in_a_rolling_file_is_kept_twice():
     wait, for_it = ["wait"], ["for", "it"]
     vtt, _ = youtube([(wait, False), (wait, False), (for_it, False), (for_it, True), (for_it, True)])
