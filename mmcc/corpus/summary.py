@@ -80,7 +80,7 @@ def summarise(corpus: Corpus, watch: Callable[[list[str]], Iterable[str]] = iter
     )
     durations: list[float] = []
     lags: list[float] = []
-    captioned = spoken = annotated = shown = decoded = 0.0
+    captioned = spoken = annotated = shown = decoded = expected = 0.0
     here, listed, segments = Counter[str](), Counter[str](), Counter[str]()
     for video_id in watch(corpus.rows()):
         video = corpus[video_id]
@@ -95,6 +95,7 @@ def summarise(corpus: Corpus, watch: Callable[[list[str]], Iterable[str]] = iter
         details, seconds = video.details, _seconds(video)
         durations.append(seconds)
         decoded += details["decoded"] or 0.0
+        expected += video.duration
         summary.frames += len(video.times)
         if video.utterances:
             summary.utterances += len(video.utterances)
@@ -111,7 +112,7 @@ def summarise(corpus: Corpus, watch: Callable[[list[str]], Iterable[str]] = iter
         summary.median_seconds = statistics.median(durations)
         summary.shortest_seconds, summary.longest_seconds = min(durations), max(durations)
     summary.words_per_minute = summary.words / (captioned / 60) if captioned else 0.0
-    summary.decoded_coverage = min(1.0, decoded / sum(durations)) if sum(durations) else 0.0
+    summary.decoded_coverage = min(1.0, decoded / expected) if expected else 0.0
     summary.speech_coverage = spoken / captioned if captioned else 0.0
     summary.step_coverage = shown / annotated if annotated else 0.0
     summary.caption_lag, summary.caption_lag_pairs = (statistics.median(lags) if lags else None), len(lags)
@@ -163,13 +164,11 @@ def _union(spans: Iterable[Any], seconds: float) -> float:
 
 def _lags(video: Video, tasks: dict[str, Task]) -> list[float]:
     """For each step that narration names nearby: seconds from its start to that of the nearest such utterance."""
-    task = tasks.get(video.tasks[0]) if video.tasks else None
-    if task is None:
-        return []
+    names = tasks[video.tasks[0]].steps if video.tasks and video.tasks[0] in tasks else ()
     said = [(utterance.start, set(_WORD.findall(utterance.text.lower()))) for utterance in video.utterances]
     lags = []
     for step in video.steps:
-        named = set(_WORD.findall(task.steps[step.step - 1].lower())) - _SAYS_NOTHING
+        named = set(_WORD.findall("".join(names[step.step - 1 : step.step]).lower())) - _SAYS_NOTHING
         near = [start - step.start for start, words in said if words & named and abs(start - step.start) <= _LAG_WINDOW]
         if near:
             lags.append(min(near, key=abs))
