@@ -11,6 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import av
+import numpy as np
 from PIL import Image, ImageDraw
 from tqdm import tqdm
 
@@ -73,7 +74,7 @@ def write_video(path: Path, draw_scene: Drawing, seconds: int = 24) -> None:
             draw = ImageDraw.Draw(image)
             draw.rectangle((0, 150, WIDTH, HEIGHT), fill="#c8b299")
             draw_scene(draw, number / (seconds * RATE - 1))
-            frame = av.VideoFrame.from_image(image)
+            frame = av.VideoFrame.from_ndarray(np.asarray(image), format="rgb24")
             frame.pts, frame.time_base = number, Fraction(1, RATE)
             container.mux(stream.encode(frame))
         container.mux(stream.encode(None))
