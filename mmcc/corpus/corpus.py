@@ -53,7 +53,7 @@ class Corpus:
     def open(cls, path: str | Path) -> Corpus:
         path = Path(path)
         manifest = Manifest.load(path)
-        return cls(path, manifest, read_index(index_path(path)))
+        return cls(path, manifest, read_index(index_path(path), manifest.rows))
 
     def __repr__(self) -> str:
         return f"<Corpus {str(self.path)!r}: {len(self)} videos>"

@@ -21,7 +21,7 @@ from typing import Any, Literal, get_args
 import pyarrow as pa
 
 from mmcc.corpus.source import Task
-from mmcc.media.errors import InputError
+from mmcc.media.errors import InputError, OutputError
 
 FORMAT = "mmcc-corpus"
 FORMAT_VERSION = 1
@@ -86,6 +86,11 @@ class Manifest:
     sealed: int = 0  # shards with a smaller number will not change any more
     complete: bool = False  # the last ingest ran to its end
 
+    @property
+    def rows(self) -> int:
+        """How many rows the index had when the last ingest ended: it never has fewer."""
+        return sum(self.counts.get(state, 0) for state in ("videos", "failed", "absent"))
+
     def settings(self) -> dict[str, Any]:
         """What must not change while a corpus grows."""
         return {name: getattr(self, name) for name in ("encoding", "fps", "size", "fit", "mode", "quality")}
@@ -129,8 +134,11 @@ def index_path(folder: Path) -> Path:
 def replace_file(path: Path, content: bytes) -> None:
     """Write a file so that a reader, or a crash, sees the old or the new one and nothing between."""
     draft = path.with_name(path.name + ".new")
-    with draft.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)
+    try:
+        with draft.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    except OSError as error:
+        raise OutputError(f"{path}: {error.strerror}") from None

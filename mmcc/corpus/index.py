@@ -34,10 +34,12 @@ def only_writer(folder: Path) -> Iterator[None]:
 
 
 class IndexWriter:
-    """Appends to a corpus's index."""
+    """Appends to a corpus's index, of which at least so many rows must be there."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, at_least: int = 0) -> None:
         self._path = index_path(folder)
+        if at_least:
+            read_index(self._path, at_least)  # refuses a damaged one, of which nothing must be cut
         self._file = self._path.open("ab")
         try:
             self._file.truncate(_sound_length(self._path))
@@ -80,8 +82,11 @@ class IndexWriter:
         draft.replace(self._path)
 
 
-def read_index(path: Path) -> pa.Table:
-    """The whole index, memory-mapped: what is not looked at is not read. A torn end is left out."""
+def read_index(path: Path, at_least: int = 0) -> pa.Table:
+    """The whole index, memory-mapped: what is not looked at is not read. A torn end is left out.
+
+    Damage at the end looks like a torn end; `at_least`, the rows that a manifest counts, tells them apart.
+    """
     try:
         if path.stat().st_size == 0:
             raise InputError(path, "holds no video yet", "Wait for its ingest, or run it again.")
@@ -90,7 +95,10 @@ def read_index(path: Path) -> pa.Table:
             reader = pa.ipc.open_stream(source.read_buffer(length))
         if not reader.schema.equals(INDEX_SCHEMA):
             raise pa.ArrowInvalid("its columns are not those of this version")
-        return reader.read_all()
+        table = reader.read_all()
+        if table.num_rows < at_least:
+            raise pa.ArrowInvalid(f"{table.num_rows:,} whole rows of {at_least:,}")
+        return table
     except (OSError, pa.ArrowException) as error:
         raise InputError(path, f"cannot be read ({error})", _DAMAGED) from None
 

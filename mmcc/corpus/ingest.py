@@ -13,6 +13,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
@@ -20,7 +21,7 @@ from mmcc.corpus.features import check_features
 from mmcc.corpus.format import Encoding, Manifest, index_path, shard_path
 from mmcc.corpus.index import IndexWriter, only_writer, read_index
 from mmcc.corpus.outcome import IngestReport, lengths_of, name_of, report_on
-from mmcc.corpus.plan import Plan, make_plan, row_of
+from mmcc.corpus.plan import Plan, make_plan, renewed, row_of
 from mmcc.corpus.shards import SHARD_BYTES, seal
 from mmcc.corpus.source import Item, Skipped, Source
 from mmcc.corpus.worker import VideoJob
@@ -60,7 +61,7 @@ def ingest(
     _make_folder(folder)
     with only_writer(folder):
         manifest = _open_manifest(folder, source, settings)
-        index = IndexWriter(folder)
+        index = IndexWriter(folder, manifest.rows)
         try:
             plan = make_plan(source, read_index(index_path(folder)), settings.transcribe)
             index.append(plan.rows)
@@ -145,25 +146,29 @@ class _Run:
         self._progress(name_of(self._items[job["id"]]), min(0.99, seconds / total) if total else 0.0)
 
     def _commit(self, item: Item, outcome: Outcome) -> None:
-        fingerprint = self._plan.fingerprints[item.id]
         if outcome.answer is None:
-            self._fail(item, outcome.reason, fingerprint)
+            self._fail(item, outcome.reason)
             return
         shard = int(Path(outcome.job["shard"]).stem)
-        row = row_of(item, {**outcome.answer, "shard": shard}, fingerprint)
+        row = self._row(item, {**outcome.answer, "shard": shard})
         try:
             self._index.append([row])
         except (pa.ArrowException, TypeError, ValueError, OverflowError):
-            self._fail(item, "its worker's answer made no sense", fingerprint)
+            self._fail(item, "its worker's answer made no sense")
             return
         for batch in row.get("batches") or []:
             self._size_of[shard] = batch["offset"] + batch["length"]
 
-    def _fail(self, item: Item, reason: str, fingerprint: str) -> None:
-        if item.id in self._plan.replaces:  # better the old frames than none
+    def _fail(self, item: Item, reason: str) -> None:
+        before = self._plan.before.get(item.id)
+        if before is not None and before["status"] in ("ok", "partial"):  # better the old frames than none
             self.not_renewed.append(Skipped(name_of(item), f"{reason} What was ingested before is kept."))
         else:
-            self._index.append([row_of(item, {"status": "failed", "reason": reason}, fingerprint)])
+            self._index.append([self._row(item, {"status": "failed", "reason": reason})])
+
+    def _row(self, item: Item, answer: dict[str, Any]) -> dict[str, Any]:
+        row, before = row_of(item, answer, self._plan.fingerprints[item.id]), self._plan.before.get(item.id)
+        return row if before is None else renewed(row, before)
 
 
 def _make_folder(folder: Path) -> None:

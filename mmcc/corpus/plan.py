@@ -25,14 +25,14 @@ _KNOWN = ("status", "fingerprint", "source", "caption_kind", "title", "split", "
 
 @dataclass
 class Plan:
-    """Every item of a source is in exactly one of these."""
+    """Every item of a source is to do, a clash, already done, or needs but a row."""
 
     todo: list[Item] = field(default_factory=list)
-    rows: list[dict[str, Any]] = field(default_factory=list)  # need no work: absent videos, and new annotations
+    rows: list[dict[str, Any]] = field(default_factory=list)  # without work: absent videos, new annotations, new places
     clashes: dict[str, Skipped] = field(default_factory=dict)  # by id: the id belongs to another file
     already_done: int = 0
     fingerprints: dict[str, str] = field(default_factory=dict)  # of the files as they are before they are read
-    replaces: set[str] = field(default_factory=set)  # ids of videos to do that are here already
+    before: dict[str, dict[str, Any]] = field(default_factory=dict)  # rows of videos that are to do again
 
 
 def make_plan(source: Source, table: pa.Table, transcribe: bool) -> Plan:
@@ -43,26 +43,43 @@ def make_plan(source: Source, table: pa.Table, transcribe: bool) -> Plan:
     for item in source.items:
         fingerprint = plan.fingerprints[item.id] = fingerprint_of(item)
         row = known[positions[item.id]] if item.id in positions else None
-        here = row is not None and row["status"] in ("ok", "partial")
-        if not (item.media or item.captions):
-            if row is None or (not here and _tells_more(item, row)):
+        if row is None:
+            if item.media or item.captions:
+                plan.todo.append(item)
+            else:
                 plan.rows.append(row_of(item, {"status": "absent"}, fingerprint))
-            elif here and _tells_more(item, row):
-                plan.rows.append(_annotated(table, positions[item.id], item))
-        elif row is None or not here:
-            plan.todo.append(item)
-        elif _unchanged(row, item, fingerprint) and not (transcribe and row["caption_kind"] is None):
-            plan.already_done += 1
-            if _tells_more(item, row):
-                plan.rows.append(_annotated(table, positions[item.id], item))
-        elif row["source"] and item.media and row["source"] != _stored(item.media):
+            continue
+        change = _change(row, item, fingerprint, transcribe)
+        if change == "other file":
             reason = f"its id {item.id!r} is taken by {row['source']}. Give it another name, or ingest it elsewhere."
             plan.clashes[item.id] = Skipped(name_of(item), reason)
-        else:
-            plan.replaces.add(item.id)
+        elif change == "again":
+            plan.before[item.id] = _whole_row(table, positions[item.id])
             plan.todo.append(item)
+        else:
+            plan.already_done += bool(item.media or item.captions)
+            if change == "elsewhere" or _tells_more(item, row):
+                before = _whole_row(table, positions[item.id])
+                plan.rows.append(renewed(row_of(item, before, fingerprint), before))
     plan.todo.sort(key=_size, reverse=True)  # the long ones first, so that no worker ends up alone with one
     return plan
+
+
+def _change(row: dict[str, Any], item: Item, fingerprint: str, transcribe: bool) -> str:
+    """What became of a known video's files: "none", "elsewhere" (moved or copied), "again", or "other file"."""
+    if not (item.media or item.captions):
+        return "none"
+    if row["status"] not in ("ok", "partial"):
+        return "again"
+    media, captions = zip(row["fingerprint"].split("+"), fingerprint.split("+"), strict=True)
+    gone = bool(row["source"]) and not Path(row["source"]).exists()
+    place = _stored(item.media) if item.media else row["source"]
+    if not (_alike(*media) or (gone and _size_in(media[0]) == _size_in(media[1]))):
+        return "again" if row["source"] in (None, place) else "other file"
+    same_captions = _alike(*captions) or (gone and _size_in(captions[0]) == _size_in(captions[1]))
+    if not same_captions or (transcribe and row["caption_kind"] is None):
+        return "again"
+    return "elsewhere" if gone and place != row["source"] else "none"
 
 
 def row_of(item: Item, answer: dict[str, Any], fingerprint: str) -> dict[str, Any]:
@@ -86,15 +103,29 @@ def _annotations(item: Item) -> dict[str, Any]:
     }
 
 
+def renewed(row: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
+    """A video's new row, with what only its old one knows: annotations and narration found elsewhere stay."""
+    row = {**row, "title": row["title"] or before["title"]}
+    if not row["tasks"]:
+        row |= {key: before[key] for key in ("tasks", "steps", "split")}
+    if row["captions"] is None and before["captions"] and before["utterances"]:
+        row |= {key: before[key] for key in ("utterances", "captions", "caption_kind")}
+        row["fingerprint"] = "+".join((row["fingerprint"].split("+")[0], before["fingerprint"].split("+")[1]))
+    if row["source"] is None and before["source"]:
+        row["source"] = before["source"]
+        row["fingerprint"] = "+".join((before["fingerprint"].split("+")[0], row["fingerprint"].split("+")[1]))
+    return row
+
+
+def _whole_row(table: pa.Table, position: int) -> dict[str, Any]:
+    row: dict[str, Any] = table.slice(position, 1).to_pylist()[0]
+    return row
+
+
 def _tells_more(item: Item, row: dict[str, Any]) -> bool:
     """A release says something about a video that its row does not; a plain folder has nothing to say."""
     told = _annotations(item)
     return bool(item.tasks) and any(told[key] != row[key] for key in ("tasks", "steps", "split"))
-
-
-def _annotated(table: pa.Table, position: int, item: Item) -> dict[str, Any]:
-    row: dict[str, Any] = table.slice(position, 1).to_pylist()[0]
-    return {**row, **_annotations(item), "title": item.title or row["title"]}
 
 
 def fingerprint_of(item: Item) -> str:
@@ -116,12 +147,13 @@ def _stamp(path: Path | None) -> str:
     return f"{stat.st_size}.{stat.st_mtime_ns}"
 
 
-def _unchanged(row: dict[str, Any], item: Item, fingerprint: str) -> bool:
-    """Neither file changed. One that is not found any more, or was copied elsewhere, has not changed either."""
-    media, captions = zip(row["fingerprint"].split("+"), fingerprint.split("+"), strict=True)
-    moved = row["source"] and not Path(row["source"]).exists()
-    same_media = media[1] in ("-", media[0]) or (moved and media[0].split(".")[0] == media[1].split(".")[0])
-    return same_media and captions[1] in ("-", captions[0])
+def _alike(before: str, now: str) -> bool:
+    """A file that is no longer found has not changed."""
+    return now in ("-", before)
+
+
+def _size_in(stamp: str) -> str:
+    return stamp.split(".")[0]
 
 
 def _stored(path: Path) -> str:
@@ -129,5 +161,5 @@ def _stored(path: Path) -> str:
 
 
 def _size(item: Item) -> int:
-    stamp = _stamp(item.media).split(".")[0]
-    return int(stamp) if stamp.isdecimal() else 0
+    size = _size_in(_stamp(item.media))
+    return int(size) if size.isdecimal() else 0

@@ -95,6 +95,7 @@ class VideoSampler:
             self._stream = self._choose_stream()
             self._origin = (self._container.start_time or 0) / av.time_base
             self._missing_seconds = 0.0  # of holes in the midst of the file
+            self._joints = 0  # of recordings that were joined
             self.report = VideoReport("exact", self._declared_seconds())
             self._check_limits()
             self._prepare_decoder(exact)
@@ -122,12 +123,12 @@ class VideoSampler:
     def _declared_seconds(self) -> float | None:
         """The stream's own length if known, since the container's may be that of a longer sound track."""
         stream, container = self._stream, self._container
-        if stream.duration is not None and stream.time_base is not None and stream.duration > 0:
+        end = _parse_duration_tag(stream.metadata.get("DURATION", ""))  # Matroska's other lengths are the container's
+        if end is None and stream.duration is not None and stream.time_base is not None and stream.duration > 0:
             return float(stream.duration * stream.time_base)
         late = 0.0  # what follows are ends, not lengths: pictures may begin after the sound
         if stream.start_time is not None and stream.time_base is not None:
             late = float(stream.start_time * stream.time_base) - self._origin
-        end = _parse_duration_tag(stream.metadata.get("DURATION", ""))
         if end is None and container.duration is not None and container.duration > 0:
             end = container.duration / av.time_base
         return None if end is None else max(0.0, end - late)
@@ -174,6 +175,9 @@ class VideoSampler:
         time, frame = shown
         end = time + _frame_seconds(frame)
         self.report.decoded_seconds = end - first - self._missing_seconds
+        if self._joints:  # each cuts a packet short, and none is told in the length
+            self.report.damaged = max(0, self.report.damaged - self._joints)
+            self.report.expected_seconds = max(self.report.expected_seconds or 0.0, self.report.decoded_seconds)
         if self.report.partial:
             self._check_memory()
         if due < max(end, time + 2 * _SAME_MOMENT) - _SAME_MOMENT:
@@ -205,6 +209,7 @@ class VideoSampler:
             if joined and time < latest - _JUMP_SECONDS:  # recordings that were joined: the next one follows on
                 self._origin += time - after
                 time = after
+                self._joints += 1
             if frame.is_corrupt or time <= latest:  # a clock that runs backward has no true time to give
                 self.report.damaged += 1
                 continue

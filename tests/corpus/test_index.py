@@ -85,3 +85,16 @@ def test_a_file_that_is_no_index_is_refused(tmp_path):
     index_path(tmp_path).write_bytes(b"not arrow at all")
     with pytest.raises(InputError, match="cannot be read"):
         read_index(index_path(tmp_path))
+
+
+def test_damage_that_looks_like_a_torn_end_is_told_by_the_rows_that_must_be_there(tmp_path):
+    writer = IndexWriter(tmp_path)
+    writer.append([row(name) for name in "abc"])
+    writer.close()
+    whole = bytearray(index_path(tmp_path).read_bytes())
+    whole[whole.rindex(b"\xff\xff\xff\xff") + 5] ^= 0x10  # the length of the one and only batch
+    index_path(tmp_path).write_bytes(whole)
+    for reader in (lambda: IndexWriter(tmp_path, at_least=3), lambda: read_index(index_path(tmp_path), at_least=3)):
+        with pytest.raises(InputError, match="0 whole rows of 3"):
+            reader()
+    assert index_path(tmp_path).read_bytes() == whole, "nothing was cut"

@@ -18,7 +18,7 @@ import pytest
 from mmcc.corpus import Corpus
 from mmcc.corpus.find import find_source
 from mmcc.corpus.ingest import IngestSettings, ingest
-from mmcc.corpus.source import Step, Task
+from mmcc.corpus.source import Source, Step, Task
 from mmcc.corpus.summary import render_ingest
 from mmcc.media.errors import InputError
 from mmcc.media.sandbox import Limits
@@ -204,14 +204,6 @@ def test_what_is_no_longer_found_is_not_taken_away(folder, tmp_path, make_clip):
     assert report.others == 1 and report.already_done == 4 and "new" in corpus
 
 
-def test_a_folder_that_was_copied_elsewhere_is_not_read_again(folder, tmp_path):
-    run(folder, tmp_path / "c")
-    folder.rename(tmp_path / "moved")
-    for path in (tmp_path / "moved").glob("*.mp4"):
-        os.utime(path, (1, 1))
-    assert run(tmp_path / "moved", tmp_path / "c").already_done == 5
-
-
 def test_annotations_reach_videos_that_are_already_here(folder, tmp_path):
     run(folder, tmp_path / "c")
     source = find_source(folder)
@@ -222,6 +214,42 @@ def test_annotations_reach_videos_that_are_already_here(folder, tmp_path):
     assert video.steps == [Step(1, 0, 2)] and video.split == "validation" and len(video.times) == 4
     assert run(folder, tmp_path / "c").already_done == 5  # a plain folder has nothing to say against it
     assert Corpus.open(tmp_path / "c")[labelled.id].steps == [Step(1, 0, 2)]
+
+
+def test_a_changed_file_keeps_its_annotations_and_its_captions(folder, tmp_path, make_clip):
+    source = find_source(folder)
+    labelled = dataclasses.replace(source.items[1], tasks=("7",), steps=(Step(1, 0.0, 2.0),), split="test")
+    source.items[1], source.tasks["7"] = labelled, Task("7", "Soup", ("stir",))
+    ingest(source, tmp_path / "c", settings())
+    (folder / "soup1.srt").unlink()
+    make_clip("src/soup1.mp4", seconds=3)
+    assert run(folder, tmp_path / "c").already_done == 4
+    video = Corpus.open(tmp_path / "c")["soup1"]
+    assert len(video.times) == 3 and video.steps == [Step(1, 0, 2)] and video.split == "test"
+    assert len(video.utterances) == 2 and video.details["caption_kind"] == "manual"
+    assert run(folder, tmp_path / "c").already_done == 5
+
+
+def test_a_video_that_was_only_listed_keeps_its_annotations_when_it_is_found(folder, tmp_path):
+    source = find_source(folder)
+    away = dataclasses.replace(source.items[0], media=None, captions=None, tasks=("7",), steps=(Step(1, 0.0, 2.0),))
+    ingest(Source([away], {"7": Task("7", "Soup", ("stir",))}), tmp_path / "c", settings())
+    assert run(folder, tmp_path / "c").ingested == 5
+    assert Corpus.open(tmp_path / "c")["soup0"].steps == [Step(1, 0, 2)]
+
+
+def test_a_moved_folder_goes_on_like_any_other(folder, tmp_path, make_clip):
+    run(folder, tmp_path / "c")
+    folder.rename(tmp_path / "moved")
+    for path in (tmp_path / "moved").iterdir():
+        os.utime(path, (1, 1))  # as a copy would
+    assert run(tmp_path / "moved", tmp_path / "c").already_done == 5
+    (tmp_path / "moved" / "soup3.srt").write_text(SRT + "\n3\n00:00:05,000 --> 00:00:06,000\nEat it.\n")
+    make_clip("moved/soup2.mp4", seconds=2)
+    report = run(tmp_path / "moved", tmp_path / "c")
+    assert report.already_done == 3 and not report.skipped
+    corpus = Corpus.open(tmp_path / "c")
+    assert len(corpus["soup3"].utterances) == 3 and len(corpus["soup2"].times) == 2
 
 
 def test_a_file_is_judged_by_what_it_was_before_it_was_read(folder, tmp_path, make_clip):

@@ -300,11 +300,20 @@ def test_pictures_that_start_late_in_matroska_are_whole(make_clip, ffmpeg, tmp_p
     assert not report.partial and report.expected_seconds == pytest.approx(6, abs=0.2)
 
 
+def test_stills_that_end_before_the_sound_in_matroska_are_whole(tmp_path, ffmpeg):
+    stills, path = (
+        write_frames(tmp_path / "stills.mkv", [n / 10 for n in range(30)] + [20.0], bf="0"),
+        tmp_path / "s.mkv",
+    )
+    ffmpeg("-i", stills, "-f", "lavfi", "-i", "sine", "-map", "0:v", "-map", "1:a", "-t", 30, "-c:v", "copy", path)
+    assert not sample(path)[1].partial
+
+
 def test_recordings_joined_by_copying_follow_on_each_other(make_clip, tmp_path):
     once = make_clip("once.ts", seconds=20, rate=25).read_bytes()
     (tmp_path / "twice.ts").write_bytes(once + once)
     frames, report = sample(tmp_path / "twice.ts")
-    assert len(frames) == 40 and report.decoded_seconds == pytest.approx(40, abs=0.2)
+    assert len(frames) == 40 and report.decoded_seconds == pytest.approx(40, abs=0.2) and not report.partial
     assert [round(frame.time) for frame in frames] == list(range(40))
 
 
