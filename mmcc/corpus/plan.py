@@ -20,6 +20,7 @@ from mmcc.corpus.outcome import name_of
 from mmcc.corpus.source import Item, Skipped, Source
 from mmcc.media.names import storable
 
+_FRAME_COLUMNS = ("source", "status", "mode", "duration", "decoded", "height", "width", "times", "shard", "batches")
 _KNOWN = ("status", "fingerprint", "source", "caption_kind", "title", "split", "tasks", "steps")
 
 
@@ -104,17 +105,18 @@ def _annotations(item: Item) -> dict[str, Any]:
 
 
 def renewed(row: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
-    """A video's new row, with what only its old one knows: annotations and narration found elsewhere stay."""
+    """A video's new row, with what only its old one knows: what was found elsewhere, or earlier, stays."""
+    (old_media, old_captions), (media, captions) = before["fingerprint"].split("+"), row["fingerprint"].split("+")
     row = {**row, "title": row["title"] or before["title"]}
     if not row["tasks"]:
         row |= {key: before[key] for key in ("tasks", "steps", "split")}
     if row["captions"] is None and before["captions"] and before["utterances"]:
         row |= {key: before[key] for key in ("utterances", "captions", "caption_kind")}
-        row["fingerprint"] = "+".join((row["fingerprint"].split("+")[0], before["fingerprint"].split("+")[1]))
+        captions = old_captions
     if row["source"] is None and before["source"]:
-        row["source"] = before["source"]
-        row["fingerprint"] = "+".join((before["fingerprint"].split("+")[0], row["fingerprint"].split("+")[1]))
-    return row
+        row |= {key: before[key] for key in _FRAME_COLUMNS}
+        media = old_media
+    return {**row, "fingerprint": f"{media}+{captions}"}
 
 
 def _whole_row(table: pa.Table, position: int) -> dict[str, Any]:

@@ -230,6 +230,18 @@ def test_a_changed_file_keeps_its_annotations_and_its_captions(folder, tmp_path,
     assert run(folder, tmp_path / "c").already_done == 5
 
 
+def test_new_captions_alone_leave_the_frames(folder, tmp_path):
+    run(folder, tmp_path / "c")
+    (folder / "soup1.srt").write_text("1\n00:00:00,500 --> 00:00:02,000\nCut two onions.\n")
+    source = find_source(folder)
+    source.items = [dataclasses.replace(item, media=None) for item in source.items]
+    assert ingest(source, tmp_path / "c", settings()).already_done == 4
+    video = Corpus.open(tmp_path / "c")["soup1"]
+    assert [utterance.text for utterance in video.utterances] == ["Cut two onions."]
+    assert len(video.times) == 5 and video.frames().std() > 20
+    assert run(folder, tmp_path / "c").already_done == 5
+
+
 def test_a_video_that_was_only_listed_keeps_its_annotations_when_it_is_found(folder, tmp_path):
     source = find_source(folder)
     away = dataclasses.replace(source.items[0], media=None, captions=None, tasks=("7",), steps=(Step(1, 0.0, 2.0),))
