@@ -9,9 +9,6 @@ import pytest
 
 SHARED = Path(__file__).parents[1].parent / "shared" / "data"
 
-# Frame number n is a flat picture of grey level 16 + 4n of 0-235, so a picture tells which frame it is.
-COUNTER = "color=gray:size={width}x{height}:rate={rate},format=yuv420p,geq=lum='16+4*N':cb=128:cr=128"
-
 
 def run_ffmpeg(*arguments: object) -> None:
     command = [imageio_ffmpeg.get_ffmpeg_exe(), "-v", "error", "-y", *map(str, arguments)]
@@ -39,7 +36,7 @@ def make_clip(tmp_path: Path) -> Callable[..., Path]:
     ) -> Path:
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        source = picture.format(size=size, rate=rate, width=size.split("x")[0], height=size.split("x")[-1])
+        source = picture.format(size=size, rate=rate)
         run_ffmpeg("-f", "lavfi", "-i", source, "-t", seconds, "-pix_fmt", "yuv420p", *options, path)
         return path
 

@@ -165,13 +165,14 @@ class Video:
 
         An utterance belongs where its centre is, so that of two segments side by side just one has it.
         """
-        first, last = np.searchsorted(self.times, (start, start + seconds)).tolist()
-        said = slice(bisect_left(self._centres, start), bisect_left(self._centres, start + seconds))
+        start, end = float(start), float(start + seconds)
+        first, last = bisect_left(self._moments, start), bisect_left(self._moments, end)
+        said = slice(bisect_left(self._centres, start), bisect_left(self._centres, end))
         return Segment(self.frames(first, last), self.times[first:last].copy(), self.utterances[said])
 
     def frames(self, first: int = 0, last: int | None = None, step: int = 1) -> NDArray[Any]:
         """Frames first, first + step, … before last; all of them by default."""
-        wanted = range(len(self.times))[first:last:step]
+        wanted = range(len(self._moments))[first:last:step]
         out = np.empty((len(wanted), *self._shape), np.float32 if self._manifest.encoding == "float32" else np.uint8)
         done = 0
         while done < len(wanted):
@@ -181,6 +182,11 @@ class Video:
             self._stored(batch).read_into(out[done : done + len(inside)], inside)
             done += len(inside)
         return out
+
+    @cached_property
+    def _moments(self) -> list[float]:
+        moments: list[float] = self.times.tolist()  # for two values, searched ten times faster than an array
+        return moments
 
     @cached_property
     def _centres(self) -> list[float]:

@@ -12,6 +12,7 @@ import pytest
 from mmcc.media.errors import InputError
 from mmcc.media.video import Frame, Sampling, VideoReport, VideoSampler
 
+# Frame number n is a flat picture of luma 16 + 4n, so a picture tells which frame it is, up to the 54th.
 COUNTER = "color=gray:size={size}:rate={rate},format=yuv420p,geq=lum='16+4*N':cb=128:cr=128"
 
 
