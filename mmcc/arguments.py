@@ -42,7 +42,7 @@ def build_parser(prog: str, description: str, version: str, verbs: Iterable[Verb
         command = commands.add_parser(
             verb.__name__, help=summary, description=summary, epilog=details.strip(), formatter_class=_Help
         )
-        command.set_defaults(_verb=verb, _parser=command)
+        command.set_defaults(_verb=verb)
         hints = get_type_hints(verb, include_extras=True)
         for name, parameter in inspect.signature(verb).parameters.items():
             _add(command, name, parameter, hints[name])
@@ -53,7 +53,6 @@ def call(parser: argparse.ArgumentParser, arguments: list[str] | None) -> int:
     """Parse, and call the verb that was named."""
     values = vars(parser.parse_args(arguments))
     verb: Verb = values.pop("_verb")
-    values.pop("_parser")
     positional = [
         values.pop(name)
         for name, parameter in inspect.signature(verb).parameters.items()

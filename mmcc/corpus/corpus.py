@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from mmcc.corpus.format import SPLITS, Manifest, index_path
+from mmcc.corpus.format import READABLE, SPLITS, Manifest, index_path
 from mmcc.corpus.index import latest_positions, read_index
 from mmcc.corpus.shards import Batch, ShardReader, StoredFrames
 from mmcc.corpus.source import Step, Task
@@ -46,7 +46,7 @@ class Corpus:
         self._shards = ShardReader(path, manifest)
         self._videos: dict[str, Video] = {}
         status = table.column("status").to_pylist()
-        self._ids = [key for key, position in self._positions.items() if status[position] in ("ok", "partial")]
+        self._ids = [key for key, position in self._positions.items() if status[position] in READABLE]
         self._readable = frozenset(self._ids)
 
     @classmethod

@@ -33,7 +33,7 @@ FRAMES_SCHEMA = pa.schema([("video", pa.string()), ("time", pa.float64()), ("fra
 INDEX_SCHEMA = pa.schema(
     [
         pa.field("id", pa.string(), nullable=False),
-        pa.field("status", pa.string(), nullable=False),  # one of STATUSES
+        pa.field("status", pa.string(), nullable=False),  # ok, partial, failed, or absent: listed but not here
         ("reason", pa.string()),  # why it failed
         ("title", pa.string()),
         ("split", pa.string()),
@@ -59,7 +59,7 @@ INDEX_SCHEMA = pa.schema(
     ]
 )
 
-STATUSES = ("ok", "partial", "failed", "absent")  # absent: annotated in a release, but its files are not here
+READABLE = ("ok", "partial")  # states of a video that has frames or utterances
 
 SPLITS = ("train", "validation", "test")
 

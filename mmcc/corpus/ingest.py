@@ -18,7 +18,7 @@ from typing import Any
 import pyarrow as pa
 
 from mmcc.corpus.features import check_features
-from mmcc.corpus.format import Encoding, Manifest, index_path, shard_path
+from mmcc.corpus.format import READABLE, Encoding, Manifest, index_path, shard_path
 from mmcc.corpus.index import IndexWriter, only_writer, read_index
 from mmcc.corpus.outcome import IngestReport, lengths_of, name_of, report_on
 from mmcc.corpus.plan import Plan, make_plan, renewed, row_of
@@ -161,7 +161,7 @@ class _Run:
 
     def _fail(self, item: Item, reason: str) -> None:
         before = self._plan.before.get(item.id)
-        if before is not None and before["status"] in ("ok", "partial"):  # better the old frames than none
+        if before is not None and before["status"] in READABLE:  # better the old frames than none
             self.not_renewed.append(Skipped(name_of(item), f"{reason} What was ingested before is kept."))
         else:
             self._index.append([self._row(item, {"status": "failed", "reason": reason})])
@@ -228,7 +228,7 @@ def _usual_dims(source: Source) -> int:
 def _close_manifest(folder: Path, manifest: Manifest, table: pa.Table, skipped: list[Skipped]) -> None:
     status = table.column("status").to_pylist()
     manifest.counts = {
-        "videos": sum(state in ("ok", "partial") for state in status),
+        "videos": sum(state in READABLE for state in status),
         "partial": status.count("partial"),
         "failed": status.count("failed"),
         "absent": status.count("absent"),

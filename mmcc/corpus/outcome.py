@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from mmcc.corpus.format import READABLE
 from mmcc.corpus.index import latest_positions
 from mmcc.corpus.source import Item, Skipped, Source
 from mmcc.media.names import storable
@@ -49,7 +50,7 @@ def report_on(source: Source, table: pa.Table, without: Container[str] = ()) -> 
     for video_id, position in positions.items():
         row = rows[position]
         if video_id not in ids:
-            report.others += row["status"] in ("ok", "partial")
+            report.others += row["status"] in READABLE
             continue
         item = ids[video_id]
         report.annotated += steps[position] > 0
@@ -61,7 +62,7 @@ def report_on(source: Source, table: pa.Table, without: Container[str] = ()) -> 
         if row["caption_error"]:
             path = storable(str(item.captions.path)) if item.captions else row["captions"] or name_of(item)
             report.skipped.append(Skipped(path, row["caption_error"]))
-        if row["status"] in ("ok", "partial"):
+        if row["status"] in READABLE:
             report.ingested += 1
             report.frames += frames[position]
             report.utterances += utterances[position]
@@ -69,9 +70,13 @@ def report_on(source: Source, table: pa.Table, without: Container[str] = ()) -> 
                 listened = row["caption_kind"] == "transcribed"
                 (report.silent if listened else report.uncaptioned).append(name_of(item))
         if row["status"] == "partial":
-            seconds = {"decoded": round(row["decoded"], 3), "expected": round(row["duration"], 3)}
-            report.partial.append({"path": name_of(item), **seconds})
+            report.partial.append(shortfall(name_of(item), row))
     return report
+
+
+def shortfall(path: str, row: dict[str, Any]) -> dict[str, Any]:
+    """How much of a video that is here in part could be decoded, in seconds."""
+    return {"path": path, "decoded": round(row["decoded"], 3), "expected": round(row["duration"], 3)}
 
 
 def lengths_of(table: pa.Table, column: str) -> list[int]:

@@ -14,7 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from mmcc.corpus.format import split_of
+from mmcc.corpus.format import READABLE, split_of
 from mmcc.corpus.index import latest_positions
 from mmcc.corpus.outcome import name_of
 from mmcc.corpus.source import Item, Skipped, Source
@@ -70,7 +70,7 @@ def _change(row: dict[str, Any], item: Item, fingerprint: str, transcribe: bool)
     """What became of a known video's files: "none", "elsewhere" (moved or copied), "again", or "other file"."""
     if not (item.media or item.captions):
         return "none"
-    if row["status"] not in ("ok", "partial"):
+    if row["status"] not in READABLE:
         return "again"
     media, captions = zip(row["fingerprint"].split("+"), fingerprint.split("+"), strict=True)
     gone = bool(row["source"]) and not Path(row["source"]).exists()

@@ -21,7 +21,7 @@ _DETAIL = 2  # drawn twice as large and then reduced: small letters keep their s
 _CELL, _GAP, _MARGIN = 144 * _DETAIL, 8 * _DETAIL, 16 * _DETAIL
 _HEADER, _TEXT = 26 * _DETAIL, 74 * _DETAIL
 _INK, _SOFT, _PAPER, _MISSING = "#1d2430", "#6b7484", "#ffffff", "#e8ebf0"
-_LINES, _CHARACTERS = 4, 24  # of text that fit under a frame
+_LINES, _CHARACTERS = 4, 21  # of text that fit under a frame, in the widest of the fonts
 _FONTS = ("NotoSans-Regular.ttf", "DejaVuSans.ttf", "LiberationSans-Regular.ttf", "Arial.ttf", "Arial Unicode.ttf")
 
 

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from mmcc.corpus.corpus import Corpus, Video
-from mmcc.corpus.outcome import IngestReport
+from mmcc.corpus.format import READABLE
+from mmcc.corpus.outcome import IngestReport, shortfall
 from mmcc.corpus.source import Task
 from mmcc.media.names import one_line
 
@@ -89,7 +90,7 @@ def summarise(corpus: Corpus, watch: Callable[[list[str]], Iterable[str]] = iter
         summary.segments += len(video.steps)
         summary.annotated += bool(video.steps)
         segments.update(video.tasks[:1] * len(video.steps))
-        if video.status not in ("ok", "partial"):
+        if video.status not in READABLE:
             continue
         here.update(video.tasks)
         details, seconds = video.details, _seconds(video)
@@ -137,8 +138,7 @@ def _note_troubles(summary: Summary, video: Video) -> None:
     if row["caption_error"]:
         summary.failed.append({"path": row["captions"] or name, "reason": row["caption_error"]})
     if row["status"] == "partial":
-        seconds = {"decoded": round(row["decoded"], 3), "expected": round(row["duration"], 3)}
-        summary.partial.append({"path": name, **seconds})
+        summary.partial.append(shortfall(name, row))
     if not video.utterances:
         summary.uncaptioned.append(name)
     kinds = ((summary.splits, "split"), (summary.modes, "mode"), (summary.caption_kinds, "caption_kind"))
@@ -209,13 +209,13 @@ def render_summary(summary: Summary) -> str:
                    f"{_clock(s.shortest_seconds)} to {_clock(s.longest_seconds)}"),
         ("utterances", f"{s.utterances:,}, {s.words_per_minute:.0f} words per minute; "
                        f"captions: {_counts(s.caption_kinds) or 'none'}"),
-        ("coverage", f"{s.decoded_coverage:.1%} decoded, {s.speech_coverage:.1%} narrated"
+        ("coverage", (f"{s.decoded_coverage:.1%} decoded, " if s.frames else "") + f"{s.speech_coverage:.1%} narrated"
                      + (f", {s.step_coverage:.1%} steps" if s.segments else "")),
     ]  # fmt: skip
     if s.segments:
         facts.append(("annotations", f"{s.annotated:,} videos, {s.segments:,} segments"))
     if s.caption_lag is not None:
-        lag = f"{abs(s.caption_lag):.1f} s {'after' if s.caption_lag >= 0 else 'before'} the step, in the median"
+        lag = f"{abs(s.caption_lag):.1f} s {'after' if s.caption_lag > -0.05 else 'before'} the step, in the median"
         facts.append(("caption lag", f"{lag} (of {s.caption_lag_pairs:,} steps that are named within 30 s)"))
     if s.absent:
         facts.append(("not here", f"{s.absent:,} listed videos"))
