@@ -1,0 +1,163 @@
+"""Every metric by hand, against a slow loop, and at chance."""
+
+from collections.abc import Callable
+from fractions import Fraction
+from functools import cache
+from itertools import combinations, permutations
+from math import comb
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mmcc.metrics import (
+    chance_by_permutation,
+    edit_distance,
+    kendall_tau,
+    percentile_rank,
+    recall_at,
+    recall_by_chance,
+    spearman_rho,
+)
+
+# Few different scores, so that ties are common.
+rows = st.lists(st.tuples(st.integers(0, 3), st.booleans()), min_size=2, max_size=7)
+orders = st.integers(2, 6).flatmap(lambda n: st.permutations(range(n)))
+
+
+def test_percentile_rank_by_hand() -> None:
+    scores = [[0.1, 0.5, 0.9], [0.1, 0.5, 0.9], [0.1, 0.5, 0.9], [0.5, 0.5, 0.9]]
+    assert percentile_rank(scores, [2, 1, 0, 0]).tolist() == [100, 50, 0, 25]
+
+
+@given(st.integers(1, 5), st.integers(2, 9))
+def test_a_constant_score_ranks_at_50(queries: int, candidates: int) -> None:
+    assert (percentile_rank(np.full((queries, candidates), 0.3), np.zeros(queries, int)) == 50).all()
+
+
+@given(rows, st.data())
+def test_percentile_rank_equals_a_loop(row: list[tuple[int, bool]], data: st.DataObject) -> None:
+    scores = [score for score, _ in row]
+    target = data.draw(st.integers(0, len(scores) - 1))
+    points = 0.0
+    for at, score in enumerate(scores):
+        if at != target:
+            points += 1 if score < scores[target] else 0.5 if score == scores[target] else 0
+    found = percentile_rank([scores, scores], [target, target])
+    assert found == pytest.approx(100 * points / (len(scores) - 1))
+
+
+def test_recall_by_hand() -> None:
+    scores = [[4, 3, 2, 1], [4, 3, 2, 1], [4, 3, 3, 3], [4, 3, 3, 3]]
+    positive = [[0, 1, 0, 0], [0, 0, 1, 1], [0, 1, 0, 0], [0, 1, 1, 0]]
+    assert recall_at(scores, positive, 1).tolist() == [0, 0, 0, 0]
+    assert recall_at(scores, positive, 2) == pytest.approx([1, 0, 1 / 3, 2 / 3])
+    assert recall_at(scores, positive, 9).tolist() == [1, 1, 1, 1]
+    assert recall_at([[1, 2]], [[False, False]], 2).tolist() == [0]
+
+
+@given(rows, st.integers(1, 8))
+def test_recall_is_the_mean_over_all_ways_to_break_ties(row: list[tuple[int, bool]], k: int) -> None:
+    """A set of k is a possible best one when nothing outside of it scores above anything inside."""
+    everything = range(len(row))
+    k_best = []
+    for chosen in combinations(everything, min(k, len(row))):
+        others = [row[at][0] for at in everything if at not in chosen]
+        if not others or max(others) <= min(row[at][0] for at in chosen):
+            k_best.append(any(row[at][1] for at in chosen))
+    found = recall_at([[score for score, _ in row]], [[positive for _, positive in row]], k)
+    assert found == pytest.approx([sum(k_best) / len(k_best)])
+
+
+@given(st.lists(st.booleans(), min_size=1, max_size=30), st.integers(1, 30))
+def test_a_constant_score_recalls_by_chance(positive: list[bool], k: int) -> None:
+    found = recall_at(np.zeros((1, len(positive))), [positive], k)
+    assert found == pytest.approx(recall_by_chance([sum(positive)], len(positive), k))
+
+
+@given(st.integers(0, 60), st.integers(0, 60), st.integers(0, 70))
+def test_recall_by_chance_equals_the_formula(m: int, others: int, k: int) -> None:
+    n = m + others
+    exact = 1 - Fraction(comb(n - m, min(k, n)), comb(n, min(k, n)))
+    assert recall_by_chance(m, n, k) == pytest.approx(float(exact), abs=1e-12)
+
+
+def test_recall_by_chance_takes_arrays() -> None:
+    assert recall_by_chance([0, 1, 3], 4, 2) == pytest.approx([0, 1 / 2, 1])
+    assert recall_by_chance([[1], [2]], [4, 8], 1) == pytest.approx(np.array([[1 / 4, 1 / 8], [1 / 2, 1 / 4]]))
+
+
+def tau_loop(order: list[int]) -> float:
+    signs = [1 if later > earlier else -1 for earlier, later in combinations(order, 2)]
+    return sum(signs) / len(signs)
+
+
+def rho_loop(order: list[int]) -> float:
+    """Pearson's correlation of place and true place."""
+    return float(np.corrcoef(order, range(len(order)))[0, 1])
+
+
+def edit_loop(order: list[int]) -> float:
+    true = sorted(order)
+
+    @cache
+    def distance(i: int, j: int) -> int:
+        if not i or not j:
+            return i + j
+        substituted = distance(i - 1, j - 1) + (order[i - 1] != true[j - 1])
+        return min(distance(i - 1, j) + 1, distance(i, j - 1) + 1, substituted)
+
+    return distance(len(order), len(order))
+
+
+LOOPS = [(kendall_tau, tau_loop), (spearman_rho, rho_loop), (edit_distance, edit_loop)]
+
+
+@pytest.mark.parametrize(("metric", "loop"), LOOPS)
+@given(order=orders)
+def test_orders_equal_a_loop(metric: Callable, loop: Callable, order: list[int]) -> None:
+    assert metric(order) == pytest.approx(loop(order))
+    spread = [3 * place + 10 for place in order]
+    assert metric([[order, order[::-1]], [spread, order]]) == pytest.approx(
+        np.array([[loop(order), loop(order[::-1])], [loop(order), loop(order)]])
+    )
+
+
+def test_orders_by_hand() -> None:
+    true, turned, late = [0, 1, 2, 3], [3, 2, 1, 0], [1, 2, 3, 0]
+    assert kendall_tau([true, turned, late]).tolist() == [1, -1, 0]
+    assert kendall_tau(np.array(turned, np.uint8)) == -1
+    assert spearman_rho([true, turned, late]) == pytest.approx([1, -1, -0.2])
+    assert edit_distance([true, turned, late]).tolist() == [0, 4, 2]
+
+
+@pytest.mark.parametrize(("metric", "loop"), LOOPS)
+def test_chance_is_the_mean_over_permutations(metric: Callable, loop: Callable) -> None:
+    every = [loop(list(order)) for order in permutations(range(5))]
+    assert chance_by_permutation(metric, 5) == pytest.approx(sum(every) / len(every), abs=1e-12)
+
+
+def test_chance_of_many_is_sampled_and_stays_the_same() -> None:
+    assert chance_by_permutation(kendall_tau, 12, samples=4000) == pytest.approx(0, abs=0.02)
+    found = chance_by_permutation(edit_distance, 10, samples=500)
+    assert found == chance_by_permutation(edit_distance, 10, samples=500)
+    assert found != chance_by_permutation(edit_distance, 10, samples=500, seed=1)
+
+
+@pytest.mark.parametrize(
+    ("call", "complaint"),
+    [
+        (lambda: percentile_rank([[0.5]], [0]), "two candidates"),
+        (lambda: percentile_rank([0.5, 1], [0]), "queries by candidates"),
+        (lambda: percentile_rank([[float("nan"), 1]], [0]), "not a number"),
+        (lambda: recall_at([[1, 2]], [[True]], 1), "differ in shape"),
+        (lambda: recall_at([[1, 2]], [[True, False]], 0), "k must be 1"),
+        (lambda: recall_by_chance(3, 2, 1), "positives"),
+        (lambda: kendall_tau([1]), "two elements"),
+        (lambda: edit_distance([1, 1]), "each place once"),
+    ],
+)
+def test_what_cannot_be_counted_is_refused(call: Callable, complaint: str) -> None:
+    with pytest.raises(ValueError, match=complaint):
+        call()
