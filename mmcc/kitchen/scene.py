@@ -1,0 +1,186 @@
+"""The latent scene: what lies where, and what a step does to it.
+
+What was done stays: a vessel holds what came into it, mixed or not, raw or cooked, until it goes somewhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from mmcc.kitchen.recipes import MIXING, Recipe, Step, needs
+
+HOT = ("pan", "pot")
+MOST_ON_TOP = 8  # repeats would pile up without end
+
+
+@dataclass(frozen=True)
+class Portion:
+    """Some of an ingredient."""
+
+    item: str
+    form: (
+        str  # whole, cut, peeled, juice, poured, powder, cracked, spread; smooth once it is whisked, blended or mashed
+    )
+    cooked: float = 0.0  # 0 raw, 1 browned or soft
+
+
+@dataclass(frozen=True)
+class Vessel:
+    """Something that holds portions: what is mixed together, and what lies on top of that in order of arrival."""
+
+    mixed: tuple[Portion, ...] = ()
+    top: tuple[Portion, ...] = ()
+    stain: tuple[Portion, ...] = ()  # what it last held, when it was emptied
+    covered: bool = False
+    in_oven: bool = False
+
+    @property
+    def portions(self) -> tuple[Portion, ...]:
+        return self.mixed + self.top
+
+    def refilled(self) -> Vessel:
+        """As it was before it was emptied: to show an act once more, there is a second batch."""
+        return self if self.portions else replace(self, mixed=self.stain, stain=())
+
+    def cooked_to(self, degree: float) -> Vessel:
+        return replace(self, mixed=_distinct(_cook(self.mixed, degree)), top=_cook(self.top, degree))
+
+
+def _cook(portions: Iterable[Portion], degree: float) -> tuple[Portion, ...]:
+    return tuple(replace(portion, cooked=max(portion.cooked, degree)) for portion in portions)
+
+
+def _distinct(portions: Iterable[Portion]) -> tuple[Portion, ...]:
+    """Once mixed, twice as much of a thing looks the same."""
+    return tuple(dict.fromkeys(portions))
+
+
+@dataclass(frozen=True)
+class Scene:
+    """The vessels of a recipe by name, in its order of use."""
+
+    vessels: tuple[tuple[str, Vessel], ...]
+
+    def __getitem__(self, name: str) -> Vessel:
+        return dict(self.vessels)[name]
+
+    def with_vessel(self, name: str, vessel: Vessel) -> Scene:
+        return Scene(tuple((key, vessel if key == name else old) for key, old in self.vessels))
+
+
+def laid_out(recipe: Recipe) -> Scene:
+    """Before the first step."""
+    lies = dict(recipe.laid_out)
+    return Scene(tuple((name, Vessel(top=_lying(lies.get(name)))) for name in recipe.vessels))
+
+
+def _lying(item: str | None) -> tuple[Portion, ...]:
+    return (Portion(item, "powder" if item == "flour" else "whole"),) if item else ()
+
+
+def after(scene: Scene, step: Step) -> Scene:
+    """The scene once a step is done."""
+    name = step.vessel
+    vessel = scene[name]
+    if step.act in ("cut", "peel") and step.item:
+        others = tuple(portion for portion in vessel.top if portion.item != step.item)[-2:]
+        done = Portion(step.item, "cut" if step.act == "cut" else "peeled")
+        return scene.with_vessel(name, replace(vessel, top=(*others, done)))
+    if step.act == "move":
+        return _moved(scene, step)
+    if step.item:
+        scene, seasoning = _taken_up(scene, step)
+        vessel = scene[name]
+        top = (*vessel.top, Portion(step.item, step.form), *seasoning)[-MOST_ON_TOP:]
+        return scene.with_vessel(name, replace(vessel, top=top, covered=False))
+    acted = _acted_on(vessel.refilled(), step.act)
+    return scene.with_vessel(name, acted.cooked_to(0.5) if name in HOT and step.act in MIXING else acted)
+
+
+def _acted_on(vessel: Vessel, act: str) -> Vessel:
+    """After an act on what a vessel holds."""
+    if act == "knead":  # what else lies on the board stays there
+        dough = tuple(p for p in vessel.portions if p.form in ("powder", "smooth"))
+        kneaded = _distinct(replace(p, form="smooth") for p in dough)
+        return replace(vessel, mixed=kneaded, top=tuple(p for p in vessel.top if p not in dough), stain=())
+    if act in MIXING:
+        mixed = vessel.portions if act == "stir" else tuple(replace(p, form="smooth") for p in vessel.portions)
+        return replace(vessel, mixed=_distinct(mixed), top=(), stain=())
+    if act == "cut":
+        return replace(vessel, top=tuple(replace(p, form="cut") for p in vessel.top))
+    if act == "cook":
+        return vessel.cooked_to(1.0)
+    if act == "flip":
+        return vessel.cooked_to(0.7)
+    if act == "bake":
+        return replace(vessel.cooked_to(1.0), in_oven=True)
+    if act == "cover":
+        return replace(vessel, covered=True)
+    raise ValueError(f"no such act: {act}")
+
+
+def _moved(scene: Scene, step: Step) -> Scene:
+    source = scene[step.source].refilled()
+    target = scene[step.vessel]
+    if {p.item for p in source.portions} <= {
+        p.item for p in target.portions
+    }:  # a second batch takes the place of the first
+        target = Vessel()
+    emptied = Vessel(stain=_distinct(source.portions))
+    mixed, top = source.mixed, source.top
+    if step.source == "board":  # the dough goes, the rest stays
+        emptied, top = replace(emptied, top=top), ()
+    if step.vessel == "plate":  # nobody plates the cooking water
+        mixed, top = _drained(mixed), _drained(top)
+    filled = replace(target, mixed=_distinct(target.mixed + mixed), top=(target.top + top)[-MOST_ON_TOP:], stain=())
+    return scene.with_vessel(step.source, emptied).with_vessel(step.vessel, filled)
+
+
+def _drained(portions: tuple[Portion, ...]) -> tuple[Portion, ...]:
+    return tuple(p for p in portions if p.form != "poured" or p.item not in ("water", "oil", "butter"))
+
+
+def _taken_up(scene: Scene, step: Step) -> tuple[Scene, tuple[Portion, ...]]:
+    """What goes into a vessel no longer lies where it was prepared, and takes along what was put on it there."""
+    for name, vessel in scene.vessels:
+        if name in ("board", "bowl") and name != step.vessel and any(p.item == step.item for p in vessel.top):
+            along = tuple(p for p in vessel.top if name == "board" and p.form in ("spread", "powder"))
+            left = tuple(p for p in vessel.top if p.item != step.item and p not in along)
+            return scene.with_vessel(name, replace(vessel, top=left)), along
+    return scene, ()
+
+
+def during(before: Scene, step: Step, progress: float) -> Scene:
+    """Within a step: what is added arrives half way, what is cooked changes by and by."""
+    if step.act in ("cook", "bake", "flip") and not step.item:
+        vessel = before[step.vessel].refilled()
+        degree = progress * (0.7 if step.act == "flip" else 1.0)
+        return before.with_vessel(step.vessel, vessel.cooked_to(degree))
+    if not step.item and step.act != "move":
+        before = before.with_vessel(step.vessel, before[step.vessel].refilled())
+    return before if progress < 0.5 else after(before, step)
+
+
+class World:
+    """The scene as the steps of a video come, in whatever order they are shown.
+
+    A step that needs others which were not shown finds them done: they happened off camera.
+    """
+
+    def __init__(self, recipe: Recipe) -> None:
+        self._recipe = recipe
+        self.scene = laid_out(recipe)
+        self.done: set[int] = set()
+
+    def prepare(self, step: int) -> Scene:
+        """Do off camera what a step cannot do without; the scene that it starts from."""
+        for earlier in sorted(needs(self._recipe)[step] - self.done):
+            self.show(earlier)
+        return self.scene
+
+    def show(self, step: int) -> Scene:
+        """Do a step that was prepared for; the scene that it leaves."""
+        self.done.add(step)
+        self.scene = after(self.scene, self._recipe.steps[step])
+        return self.scene
