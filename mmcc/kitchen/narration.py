@@ -1,0 +1,207 @@
+"""Who says what when, over a video whose steps are known.
+
+A steady stream of utterances is laid down over the whole video; each mention of a step takes the one nearest to when it
+would be said, a few seconds before or after the action; chatter fills the rest. So density, length and words of chatter
+are the same at any time of any video.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+from mmcc.kitchen.chatter import chat, greet, take_leave
+from mmcc.kitchen.dice import Dice
+from mmcc.kitchen.grammar import joins, say_step
+from mmcc.kitchen.recipes import Recipe
+
+SLOWEST, FASTEST = 2.2, 3.2  # words a second; each video has one speaker
+SHORTEST, LONGEST = 3.2, 5.0  # seconds of a slot, in which the sentence takes what it needs
+FEWEST = 8  # words that a slot has room for: with fewer, nothing but vague sentences would fit
+BRIEFEST = 1.9  # seconds of an utterance
+TRIES = 40  # for a sentence that fits
+LONG_PAUSE = 0.3  # of the pauses last a second or more
+BOOKEND = 8.0  # seconds at either end, for a greeting or a farewell
+ABOUT_STEPS = (0.5, 0.75)  # the wanted share of utterances; in videos of few short steps there is no room for all
+NEVER_MENTIONED = 0.12  # of the shown steps
+FEW_MENTIONS, MENTION_EVERY = 3, 2.5  # a step has room for so many mentions, and one more every so many seconds
+MOST_MENTIONS = 8  # of one showing of a step, however long: people drift off
+NOT_SHOWN = 0.55  # chance that a video speaks of a step which it does not show
+SHIFT, FARTHEST = 1.8, 8.0  # seconds between what is said and what is shown: deviation and limit
+REACH = 4.0  # seconds from when a mention would be said to the slot that it takes
+TWO_AT_ONCE = 0.1  # of the mentions that could name a neighbouring step too
+
+
+class Shown(Protocol):
+    """A step that a video shows."""
+
+    @property
+    def step(self) -> int: ...
+    @property
+    def start(self) -> float: ...
+    @property
+    def end(self) -> float: ...
+
+
+@dataclass(frozen=True)
+class Spoken:
+    """An utterance."""
+
+    start: float
+    end: float
+    text: str
+    about: int | None  # the step of the recipe that it speaks of, from 0; None for chatter
+    shown: int | None  # which of the shown steps; None where it speaks of a step without showing it
+
+
+class _Slot(NamedTuple):
+    """Room for an utterance."""
+
+    start: float
+    end: float
+    words: int  # that fit
+
+
+class _Mention(NamedTuple):
+    about: int
+    shown: int | None
+
+
+def narrate(
+    recipe: Recipe, shown: Sequence[Shown], duration: float, dice: Dice, *, bookends: bool = False
+) -> tuple[Spoken, ...]:
+    """What is said over a video, in order; utterances do not overlap."""
+    pace = dice.child("pace").uniform(SLOWEST, FASTEST)
+    ends = _bookends(recipe, duration, pace, dice.child("bookends")) if bookends else ()
+    slots = [
+        slot
+        for slot in _slots(duration, pace, dice.child("slots"))
+        if not any(_overlap(slot, spoken) for spoken in ends)
+    ]
+    mentions = _place_mentions(recipe, shown, duration, slots, dice.child("mentions"))
+    words = dice.child("words")
+    said = [_say(recipe, shown, mentions.get(at), slot, pace, words) for at, slot in enumerate(slots)]
+    return tuple(sorted((*said, *ends), key=lambda spoken: spoken.start))
+
+
+def _slots(duration: float, pace: float, dice: Dice) -> list[_Slot]:
+    """As many as there is time for; what is left of it goes to the pauses, so that speech fills both ends alike."""
+    slots: list[_Slot] = []
+    end = 0.0
+    while True:
+        words = int(dice.uniform(max(FEWEST, pace * SHORTEST), pace * LONGEST))
+        start = end + (dice.uniform(1.0, 3.0) if dice.chance(LONG_PAUSE) else dice.uniform(0.1, 0.6))
+        if start + words / pace > duration:
+            break
+        end = start + words / pace
+        slots.append(_Slot(start, end, words))
+    rest = (duration - end) / (len(slots) + 1)
+    return [_Slot(slot.start + rest * at, slot.end + rest * at, slot.words) for at, slot in enumerate(slots, 1)]
+
+
+def _overlap(slot: _Slot, spoken: Spoken) -> bool:
+    return slot.start < spoken.end and spoken.start < slot.end
+
+
+# --- which utterance speaks of which step -----------------------------------------------------------------------------
+
+
+def _place_mentions(
+    recipe: Recipe, shown: Sequence[Shown], duration: float, slots: Sequence[_Slot], dice: Dice
+) -> dict[int, _Mention]:
+    """The slots, by index, that speak of a step."""
+    taken: dict[int, _Mention] = {}
+    wanted = len(slots) * dice.uniform(*ABOUT_STEPS)
+    if dice.chance(NOT_SHOWN) and (hidden := _hidden_mention(recipe, shown, duration, dice)):
+        _take(taken, slots, *hidden)
+    left = {
+        at: min(MOST_MENTIONS, FEW_MENTIONS + int((s.end - s.start) / MENTION_EVERY))
+        for at, s in enumerate(shown)
+        if not dice.chance(NEVER_MENTIONED)
+    }
+    once_each = dice.shuffled(list(left))
+    while left and len(taken) < wanted:
+        at = once_each.pop() if once_each else dice.weighted({at: shown[at].end - shown[at].start + 2 for at in left})
+        left[at] -= 1
+        if not left[at]:
+            del left[at]
+        shift = max(-FARTHEST, min(FARTHEST, dice.normal(0.0, SHIFT)))
+        time = dice.uniform(shown[at].start, shown[at].end) + shift
+        _take(taken, slots, _Mention(shown[at].step, at), time)
+    return taken
+
+
+def _hidden_mention(
+    recipe: Recipe, shown: Sequence[Shown], duration: float, dice: Dice
+) -> tuple[_Mention, float] | None:
+    """A step that is not shown, and a time between its neighbours in the recipe."""
+    hidden = sorted(set(range(len(recipe.steps))) - {s.step for s in shown})
+    if not hidden:
+        return None
+    step = dice.pick(hidden)
+    before = max((s.step, s.end) for s in [*shown, _Edge(-1, 0.0, 0.0)] if s.step < step)[1]
+    after = min((s.step, s.start) for s in [*shown, _Edge(len(recipe.steps), duration, duration)] if s.step > step)[1]
+    return _Mention(step, None), dice.uniform(before, after)
+
+
+class _Edge(NamedTuple):
+    """An end of the video, as a step before or after all others."""
+
+    step: int
+    start: float
+    end: float
+
+
+def _take(taken: dict[int, _Mention], slots: Sequence[_Slot], mention: _Mention, time: float) -> None:
+    """Give a mention the free slot nearest to its time, if there is one within reach."""
+    free = [
+        (distance, at)
+        for at, slot in enumerate(slots)
+        if at not in taken and (distance := abs((slot.start + slot.end) / 2 - time)) < REACH
+    ]
+    if free:
+        taken[min(free)[1]] = mention
+
+
+# --- what it says -----------------------------------------------------------------------------------------------------
+
+
+def _say(
+    recipe: Recipe, shown: Sequence[Shown], mention: _Mention | None, slot: _Slot, pace: float, dice: Dice
+) -> Spoken:
+    tried: list[tuple[bool, int, str]] = []
+    for _ in range(TRIES):
+        text = chat(dice) if mention is None else _about(recipe, shown, mention, dice)
+        words = len(text.split())
+        if BRIEFEST * pace <= words <= slot.words:
+            break
+        tried.append((words > slot.words, abs(words - slot.words), text))
+    else:
+        text = min(tried)[2]
+        words = len(text.split())
+    length = min(words / pace, slot.end - slot.start)
+    start = dice.uniform(slot.start, slot.end - length)
+    about, which = mention or (None, None)
+    return Spoken(round(start, 3), round(start + length, 3), text, about, which)
+
+
+def _about(recipe: Recipe, shown: Sequence[Shown], mention: _Mention, dice: Dice) -> str:
+    step = recipe.steps[mention.about]
+    also = None
+    if mention.shown is not None and dice.chance(TWO_AT_ONCE):
+        nearby = [recipe.steps[s.step] for s in shown[max(0, mention.shown - 1) : mention.shown + 2]]
+        also = next((other for other in nearby if joins(step, other)), None)
+    return say_step(step, dice, also)
+
+
+def _bookends(recipe: Recipe, duration: float, pace: float, dice: Dice) -> tuple[Spoken, ...]:
+    """A greeting and a farewell, where there is room for both."""
+    if duration < 2 * BOOKEND:
+        return ()
+    hello, bye = greet(recipe.title, dice), take_leave(recipe.title, dice)
+    start, end = dice.uniform(0.2, 2.0), duration - dice.uniform(0.2, 2.0)
+    return (
+        Spoken(round(start, 3), round(start + len(hello.split()) / pace, 3), hello, None, None),
+        Spoken(round(end - len(bye.split()) / pace, 3), round(end, 3), bye, None, None),
+    )
