@@ -1,0 +1,1 @@
+"""How the kitchen looks: everything here turns a description into a picture, and decides nothing."""
