@@ -129,7 +129,69 @@ def inspect(
     return EXIT_SKIPPED if summary.failed else EXIT_OK
 
 
-VERBS = (ingest, inspect)
+def kitchen(
+    out: Annotated[Path, Arg("the folder to write: made, or gone on with", metavar="OUT")],
+    /,
+    *,
+    videos: Annotated[int, Arg("how many, 5 % of them of related tasks", metavar="N", least=1)] = 1200,
+    tasks: Annotated[int, Arg("how many of the 18 primary tasks", metavar="N", least=1)] = 18,
+    seed: Annotated[int, Arg("another seed, other videos", metavar="N", least=0)] = 0,
+    size: Annotated[int, Arg("side of a frame, in pixels", metavar="PIXELS", least=32)] = 96,
+    fps: Annotated[float, Arg("frames per second", metavar="RATE", above=0)] = 2.0,
+    features: Annotated[bool, Arg("write vectors too: features/<id>.npy, one a second")] = False,
+    no_pixels: Annotated[bool, Arg("write no videos, only the rest")] = False,
+    timelines: Annotated[
+        Path | None,
+        Arg("take timelines and steps from a real CrossTask release; goes with --features", metavar="RELEASE"),
+    ] = None,
+    bookends: Annotated[bool, Arg("begin with greetings and end with farewells")] = False,
+    workers: Annotated[int | None, Arg("videos to draw at once (default: one per core)", metavar="N", least=1)] = None,
+    json: Annotated[bool, Arg("print the outcome as JSON")] = False,
+) -> int:
+    """Write a world of narrated video: small cooking videos, captions and annotations, the same on any machine.
+
+    Stop it at any moment and run it again: it goes on where it was.
+
+    examples:
+      mmcc kitchen build/kitchen && mmcc ingest build/kitchen -o kitchen.corpus
+      mmcc kitchen build/vectors --features --no-pixels && mmcc ingest build/vectors -o vectors.corpus --features 1
+      mmcc kitchen build/semi-real --timelines crosstask_release --features
+    """
+    from mmcc.corpus.crosstask import read_crosstask
+    from mmcc.kitchen.plan import KitchenSettings, plan
+    from mmcc.kitchen.recipes import PRIMARY
+    from mmcc.kitchen.semi_real import plan_from
+    from mmcc.kitchen.write import render_kitchen, write_kitchen
+    from mmcc.progress import file_progress
+
+    if tasks > len(PRIMARY):
+        raise UsageError(f"--tasks {tasks}: the kitchen has {len(PRIMARY)} primary tasks.")
+    if size % 2:
+        raise UsageError(f"--size {size}: the side of a video frame must be even.")
+    if timelines is not None and not features:
+        raise UsageError("--timelines goes with --features: what real steps look like is not known, so none is drawn.")
+    if no_pixels and not features:
+        raise UsageError("--no-pixels goes with --features: else there would be nothing to learn from.")
+    settings = KitchenSettings(videos, tasks, seed, size, fps, bookends)
+    if timelines is None:
+        planned = plan(settings)
+    else:
+        release = read_crosstask(timelines)
+        planned = plan_from(release.tasks, release.items, seed)
+    report = write_kitchen(
+        out,
+        planned,
+        settings,
+        pixels=timelines is None and not no_pixels,
+        features=features,
+        workers=workers or os.cpu_count() or 1,
+        progress=file_progress("kitchen"),
+    )
+    print(json_module.dumps(report.to_json()) if json else render_kitchen(report, out))
+    return EXIT_SKIPPED if report.failed else EXIT_OK
+
+
+VERBS = (kitchen, ingest, inspect)
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -40,8 +40,8 @@ class Vessel:
         return self.mixed + self.top
 
     def refilled(self) -> Vessel:
-        """As it was before it was emptied: to show an act once more, there is a second batch."""
-        return self if self.portions else replace(self, mixed=self.stain, stain=())
+        """With what it held before it was emptied: to show an act once more, there is a second batch."""
+        return replace(self, mixed=_distinct(self.stain + self.mixed), stain=())
 
     def cooked_to(self, degree: float) -> Vessel:
         return replace(self, mixed=_distinct(_cook(self.mixed, degree)), top=_cook(self.top, degree))
@@ -177,7 +177,16 @@ class World:
         """Do off camera what a step cannot do without; the scene that it starts from."""
         for earlier in sorted(needs(self._recipe)[step] - self.done):
             self.show(earlier)
+        self._lay_out_again(self._recipe.steps[step])
         return self.scene
+
+    def _lay_out_again(self, step: Step) -> None:
+        """What lay there at first and has gone into the pan is there once more, to be seasoned, spread or kneaded."""
+        for name, item in self._recipe.laid_out:
+            gone = all(portion.item != item for portion in self.scene[name].portions)
+            if name == step.vessel and step.act in ("sprinkle", "spread", "knead") and gone:
+                vessel = self.scene[name]
+                self.scene = self.scene.with_vessel(name, replace(vessel, top=(*_lying(item), *vessel.top)))
 
     def show(self, step: int) -> Scene:
         """Do a step that was prepared for; the scene that it leaves."""

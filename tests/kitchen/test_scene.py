@@ -69,6 +69,15 @@ def test_a_second_batch_takes_the_place_of_the_first():
     assert {portion.cooked for portion in twice["pan"].mixed} == {0.0}
 
 
+def test_a_second_batch_holds_all_of_the_first():
+    again = cooked("Make Pancakes", "pour mixture into pan", "add sugar", "whisk mixture")["bowl"]
+    assert sorted(items(again.mixed)) == ["egg", "flour", "milk", "sugar"] and again.top == ()
+
+
+def test_a_steak_that_is_seasoned_after_another_went_into_the_pan():
+    assert items(cooked("Grill a Steak", "put steak in pan", "season steak")["board"].top) == ["steak", "salt"]
+
+
 def test_within_a_step_things_arrive_half_way_and_cook_by_and_by():
     recipe = BY_TITLE["Make Tomato Soup"]
     texts = [step.text for step in recipe.steps]

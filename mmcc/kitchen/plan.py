@@ -1,0 +1,93 @@
+"""Which videos a kitchen consists of: a function of its settings alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mmcc.kitchen import KITCHEN_VERSION
+from mmcc.kitchen.dice import Dice
+from mmcc.kitchen.recipes import PRIMARY, RELATED, Recipe
+from mmcc.kitchen.script import Script, write_script
+from mmcc.kitchen.timeline import Timeline, draw_timeline
+
+VALIDATION_SHARE = 0.15  # of the videos of each primary task
+RELATED_SHARE = 0.05  # of all videos: a small test of transfer
+
+
+@dataclass(frozen=True)
+class KitchenSettings:
+    """What is written. Two kitchens of equal settings are equal."""
+
+    videos: int = 1200
+    tasks: int = len(PRIMARY)
+    seed: int = 0
+    size: int = 96  # pixels a side
+    fps: float = 2.0
+    bookends: bool = False  # greetings and farewells, which tell time without any understanding
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A video to be."""
+
+    id: str
+    recipe: Recipe
+    split: str  # "train" or "validation"; videos of related tasks are never trained on
+    timeline: Timeline | None = None  # of a real video; None leaves it to chance
+
+
+def recipes_of(settings: KitchenSettings) -> tuple[Recipe, ...]:
+    """The first so many primary tasks, and the related tasks all of whose steps occur in them."""
+    primary = PRIMARY[: settings.tasks]
+    seen = {step.text for recipe in primary for step in recipe.steps}
+    return primary + tuple(recipe for recipe in RELATED if seen.issuperset(step.text for step in recipe.steps))
+
+
+def plan(settings: KitchenSettings) -> list[Planned]:
+    """All videos, tasks in turn, split by video."""
+    recipes = recipes_of(settings)
+    primary = [recipe for recipe in recipes if recipe.primary]
+    related = recipes[len(primary) :]
+    of_related = int(settings.videos * RELATED_SHARE) if related else 0
+    of_primary = settings.videos - of_related
+    validation = _validation(of_primary, len(primary), settings.seed)
+    planned = [
+        Planned(video_id(settings.seed, at), primary[at % len(primary)], "validation" if at in validation else "train")
+        for at in range(of_primary)
+    ]
+    return planned + [
+        Planned(video_id(settings.seed, of_primary + at), related[at % len(related)], "validation")
+        for at in range(of_related)
+    ]
+
+
+def video_id(seed: int, number: int) -> str:
+    return f"kitchen{seed}-{number:05d}"
+
+
+def _validation(videos: int, tasks: int, seed: int) -> set[int]:
+    """An equal share of each task."""
+    chosen: set[int] = set()
+    for task in range(tasks):
+        of_task = range(task, videos, tasks)
+        chosen.update(Dice("split", seed, task).sample(of_task, round(len(of_task) * VALIDATION_SHARE)))
+    return chosen
+
+
+def timeline_of(planned: Planned) -> Timeline:
+    return planned.timeline or draw_timeline(planned.recipe, _dice(planned).child("timeline"))
+
+
+def script_of(planned: Planned, settings: KitchenSettings) -> Script:
+    """A video's course: its name, which holds the seed, and this version of the kitchen decide on all of it."""
+    return write_script(planned.recipe, timeline_of(planned), _dice(planned), bookends=settings.bookends)
+
+
+def _dice(planned: Planned) -> Dice:
+    return Dice("kitchen", KITCHEN_VERSION, planned.id)
+
+
+def scripts(settings: KitchenSettings) -> Sequence[tuple[Planned, Script]]:
+    """Every video's latent course, without a pixel: what references and calibration are computed from."""
+    return [(planned, script_of(planned, settings)) for planned in plan(settings)]

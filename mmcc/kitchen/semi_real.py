@@ -1,0 +1,79 @@
+"""The semi-real variant: real timelines, step orders and step texts; features and narration simulated around them.
+
+It shows that a result does not hang on our own clock. What a real step does to the world is unknown, so here its text
+lies on a table once it is done: the state is what was done, in order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol
+
+from mmcc.kitchen.dice import Dice
+from mmcc.kitchen.plan import Planned
+from mmcc.kitchen.recipes import Recipe, Step
+from mmcc.kitchen.timeline import Shown, Timeline
+
+_TAIL = (5.0, 15.0)  # seconds after the last step: the release does not say how long a video is
+_SHORTEST = 0.1  # seconds; a few real segments have no length
+
+
+class RealStep(Protocol):
+    """A labelled stretch of a real video; its step counts from 1."""
+
+    @property
+    def step(self) -> int: ...
+    @property
+    def start(self) -> float: ...
+    @property
+    def end(self) -> float: ...
+
+
+class RealVideo(Protocol):
+    """As an adapter of `mmcc.corpus` finds it."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def tasks(self) -> tuple[str, ...]: ...
+    @property
+    def steps(self) -> Sequence[RealStep]: ...
+    @property
+    def split(self) -> str | None: ...
+
+
+class RealTask(Protocol):
+    """A task of a real release."""
+
+    @property
+    def title(self) -> str: ...
+    @property
+    def steps(self) -> tuple[str, ...]: ...
+    @property
+    def primary(self) -> bool: ...
+
+
+def plan_from(tasks: Mapping[str, RealTask], videos: Iterable[RealVideo], seed: int) -> list[Planned]:
+    """One video for each real one that has labelled steps."""
+    recipes = {
+        name: Recipe(name, task.title, tuple(map(_step, task.steps)), primary=task.primary)
+        for name, task in tasks.items()
+    }
+    return [
+        Planned(video.id, recipes[video.tasks[0]], video.split or "train", _timeline(video, seed))
+        for video in videos
+        if video.steps
+    ]
+
+
+def _step(text: str) -> Step:
+    return Step(text, act="", item=text.replace("_", " "), form="done", vessel="table")
+
+
+def _timeline(video: RealVideo, seed: int) -> Timeline:
+    shown = sorted(
+        (Shown(step.step - 1, step.start, max(step.end, step.start + _SHORTEST)) for step in video.steps),
+        key=lambda shown: shown.start,
+    )
+    tail = Dice("semi-real", seed, video.id).uniform(*_TAIL)
+    return Timeline(tuple(shown), round(max(each.end for each in shown) + tail, 2))

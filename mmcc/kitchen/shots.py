@@ -1,0 +1,98 @@
+"""How a video is filmed: a sequence of shots over its timeline.
+
+Over half of the time shows no step. What is then on screen sees neither the scene nor the clock, and comes at any time,
+inside steps too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mmcc.kitchen.dice import Dice
+from mmcc.kitchen.recipes import Recipe
+from mmcc.kitchen.timeline import Timeline
+
+WORK = "work"  # the counter, with what lies there
+DISTRACTORS = {"head": 0.4, "broll": 0.2, "wide": 0.15, "plating": 0.15, "card": 0.1}
+
+_SHOT_SECONDS = 4.0  # the median; cuts of instructional video come every 3 to 6 s
+_SHOT_SPREAD = 0.5
+_SHORTEST = 1.0
+_CUTAWAY = 0.25  # share of the pieces of a step, but for one that shows it: 15 % of its time in the end
+_IDLE_WORK = 0.2  # share of the time between steps that shows the counter, with nobody at it
+_SAME_CAMERA = 0.4  # of the cases where work follows work
+
+
+@dataclass(frozen=True)
+class Shot:
+    """One run of the camera."""
+
+    start: float
+    end: float
+    kind: str  # "work", or one of the distractors
+    seed: str  # names the stream from which its framing and motion are drawn
+    focus: str = ""  # the vessel that a working shot is about
+
+
+@dataclass(frozen=True)
+class _Piece:
+    start: float
+    end: float
+    kind: str
+    focus: str
+
+
+def draw_shots(recipe: Recipe, timeline: Timeline, dice: Dice) -> tuple[Shot, ...]:
+    """Shots from 0 to the end of the timeline, without a hole."""
+    pieces: list[_Piece] = []
+    clock = 0.0
+    for shown in timeline.shown:
+        pieces += _between_steps(clock, shown.start, recipe, dice)
+        clock = max(clock, shown.start)  # real steps overlap
+        pieces += _within_step(clock, shown.end, recipe.steps[shown.step].vessel, dice)
+        clock = max(clock, shown.end)
+    pieces += _between_steps(clock, timeline.duration, recipe, dice)
+    return _joined(pieces, dice)
+
+
+def _between_steps(start: float, end: float, recipe: Recipe, dice: Dice) -> list[_Piece]:
+    return [
+        _Piece(*span, WORK if dice.chance(_IDLE_WORK) else dice.weighted(DISTRACTORS), dice.pick(recipe.vessels))
+        for span in _cut_up(start, end, dice)
+    ]
+
+
+def _within_step(start: float, end: float, vessel: str, dice: Dice) -> list[_Piece]:
+    spans = _cut_up(start, end, dice)
+    if not spans:
+        return []
+    seen = dice.integer(0, len(spans) - 1)  # every step is on screen at some moment
+    return [
+        _Piece(*span, dice.weighted(DISTRACTORS) if at != seen and dice.chance(_CUTAWAY) else WORK, vessel)
+        for at, span in enumerate(spans)
+    ]
+
+
+def _cut_up(start: float, end: float, dice: Dice) -> list[tuple[float, float]]:
+    """Spans of one shot each; none at all where there is no time."""
+    spans = []
+    while end - start > 0:
+        length = max(_SHORTEST, dice.lognormal(_SHOT_SECONDS, _SHOT_SPREAD))
+        cut = end if end - start < length + _SHORTEST else round(start + length, 2)
+        spans.append((start, cut))
+        start = cut
+    return spans
+
+
+def _joined(pieces: list[_Piece], dice: Dice) -> tuple[Shot, ...]:
+    """Neighbouring pieces at one vessel may be one run of the camera."""
+    shots: list[Shot] = []
+    for number, piece in enumerate(pieces):
+        last = shots[-1] if shots else None
+        joins = last and last.kind == piece.kind == WORK and last.focus == piece.focus and dice.chance(_SAME_CAMERA)
+        if last and joins:
+            shots[-1] = Shot(last.start, piece.end, last.kind, last.seed, last.focus)
+        else:
+            seed = dice.child("shot", number).name
+            shots.append(Shot(piece.start, piece.end, piece.kind, seed, piece.focus if piece.kind == WORK else ""))
+    return tuple(shots)

@@ -1,0 +1,139 @@
+"""Writes one video's files. Run by `WorkerPool` as `python -m mmcc.kitchen.worker`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mmcc.kitchen.captions import write_clean, write_rolling
+from mmcc.kitchen.dice import Dice
+from mmcc.kitchen.features import script_features
+from mmcc.kitchen.film import write_film
+from mmcc.kitchen.plan import KitchenSettings, Planned, script_of
+from mmcc.kitchen.recipes import Recipe, Step
+from mmcc.kitchen.script import Script
+from mmcc.kitchen.timeline import Shown, Timeline
+from mmcc.media.errors import OutputError
+from mmcc.media.sandbox import Job, Report, serve
+
+_FINEST, _COARSEST = 18, 30  # H.264 quantisers: from hardly visible to plainly compressed
+_REPORT_EVERY = 60  # frames
+
+
+@dataclass(frozen=True)
+class FilesOf:
+    """Where a video's files lie in a kitchen."""
+
+    annotation: Path
+    captions: Path
+    video: Path
+    features: Path
+
+    @classmethod
+    def locate(cls, out: Path, planned: Planned) -> FilesOf:
+        name = planned.id
+        return cls(
+            out / "annotations" / f"{planned.recipe.id}_{name}.csv",
+            out / "captions" / f"{name}{'.en' if is_rolling(planned) else ''}.vtt",
+            out / "videos" / f"{name}.mp4",
+            out / "features" / f"{name}.npy",
+        )
+
+
+def is_rolling(planned: Planned) -> bool:
+    """Whether its captions are automatic ones that roll, as half of all are."""
+    return Dice("caption style", planned.id).chance(0.5)
+
+
+def to_job(planned: Planned, settings: KitchenSettings, out: Path, *, pixels: bool, features: bool) -> Job:
+    return {
+        "planned": asdict(planned),
+        "settings": asdict(settings),
+        "out": str(out),
+        "pixels": pixels,
+        "features": features,
+    }
+
+
+def planned_of(job: Job) -> Planned:
+    """The inverse of `asdict`."""
+    data = job["planned"]
+    recipe = data["recipe"]
+    steps = tuple(Step(**step) for step in recipe["steps"])
+    lies = tuple((vessel, item) for vessel, item in recipe["laid_out"])
+    timeline = data["timeline"] and Timeline(
+        tuple(Shown(*shown) for shown in data["timeline"]["shown"]), data["timeline"]["duration"]
+    )
+    cook = Recipe(recipe["id"], recipe["title"], steps, lies, recipe["primary"])
+    return Planned(data["id"], cook, data["split"], timeline)
+
+
+def write_video(job: Job, report: Report) -> Job:
+    """All files that are wanted and not there yet. Each appears under its name only when it is whole."""
+    planned, settings = planned_of(job), KitchenSettings(**job["settings"])
+    script = script_of(planned, settings)
+    files = FilesOf.locate(Path(job["out"]), planned)
+    try:
+        _put_text(files.annotation, annotation_of(script.timeline))
+        _put_text(files.captions, (write_rolling if is_rolling(planned) else write_clean)(script.spoken))
+        if job["features"] and not files.features.exists():
+            _put(files.features, lambda part: _save(part, script_features(script)))
+        if job["pixels"] and not files.video.exists():
+            quantiser = Dice(script.seed, "film").integer(_FINEST, _COARSEST)
+            frames = _telling(_frames(script, settings), settings.fps, script.timeline.duration, report)
+            _put(files.video, lambda part: write_film(part, frames, settings.size, settings.fps, quantiser))
+    except OSError as error:
+        raise OutputError(f"{error.filename or files.video}: cannot be written: {error.strerror or error}") from None
+    return {}
+
+
+def annotation_of(timeline: Timeline) -> str:
+    """CrossTask's lines: step from 1, start, end."""
+    return "".join(f"{shown.step + 1},{shown.start:.2f},{shown.end:.2f}\n" for shown in timeline.shown)
+
+
+def _frames(script: Script, settings: KitchenSettings) -> Iterator[NDArray[np.uint8]]:
+    from mmcc.kitchen.drawing.painter import Painter  # a kitchen of features draws nothing
+
+    return Painter(script, settings.size).frames(settings.fps)
+
+
+def _telling(
+    frames: Iterator[NDArray[np.uint8]], fps: float, duration: float, report: Report
+) -> Iterator[NDArray[np.uint8]]:
+    for number, frame in enumerate(frames):
+        if number % _REPORT_EVERY == 0:
+            report(number / fps, duration)
+        yield frame
+
+
+def _save(path: Path, array: NDArray[np.float32]) -> None:
+    with path.open("wb") as file:
+        np.save(file, array)
+
+
+def _put_text(path: Path, text: str) -> None:
+    if not path.exists():
+        _put(path, lambda part: _write_text(part, text))
+
+
+def _write_text(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
+
+
+def _put(path: Path, write: Callable[[Path], None]) -> None:
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        write(part)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+if __name__ == "__main__":
+    serve(write_video)

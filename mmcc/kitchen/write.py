@@ -1,0 +1,191 @@
+"""Writes a kitchen out as ordinary video, captions and annotations, in the layout of a CrossTask release.
+
+    tasks_primary.txt  tasks_related.txt  videos.csv  videos_val.csv      the lists
+    annotations/<task>_<id>.csv                                           step,start,end
+    videos/<id>.mp4   captions/<id>.vtt   features/<id>.npy               the media
+    kitchen.json                                                          the version and the settings
+
+Every file appears whole or not at all, and is a function of the settings: stopped and run again, it goes on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from mmcc.kitchen import KITCHEN_VERSION
+from mmcc.kitchen.plan import KitchenSettings, Planned, recipes_of, timeline_of
+from mmcc.kitchen.recipes import Recipe
+from mmcc.kitchen.worker import FilesOf, annotation_of, to_job
+from mmcc.media.errors import InputError
+from mmcc.media.sandbox import Job, Limits, WorkerPool
+
+NAME = "kitchen.json"
+Progress = Callable[[str, float], None]
+
+
+@dataclass(frozen=True)
+class KitchenReport:
+    """What was written."""
+
+    videos: int
+    written: int  # of them, in this run
+    tasks: int
+    hours: float
+    segments: int
+    failed: tuple[tuple[str, str], ...] = ()  # video, reason
+
+    def to_json(self) -> dict[str, Any]:
+        return {"schema": 1, "kitchen_version": KITCHEN_VERSION, **asdict(self)}
+
+
+def write_kitchen(
+    out: Path,
+    planned: Sequence[Planned],
+    settings: KitchenSettings,
+    *,
+    pixels: bool = True,
+    features: bool = False,
+    workers: int = 1,
+    progress: Callable[[int], Progress] = lambda total: lambda name, share: None,
+) -> KitchenReport:
+    """Write what is not there yet; videos that fail are listed with the reason, and tried again by the next run."""
+    _claim(out, planned, settings)
+    for folder, wanted in (("annotations", True), ("captions", True), ("videos", pixels), ("features", features)):
+        if wanted:
+            (out / folder).mkdir(exist_ok=True)
+    _write_lists(out, planned, settings)
+    _sweep(out)
+    todo = [each for each in planned if not _is_there(FilesOf.locate(out, each), pixels, features)]
+    failed = []
+    if todo:
+        tell = progress(len(todo))
+
+        def moved(job: Job, seconds: float, total: float | None) -> None:
+            tell(job["planned"]["id"], min(seconds / total, 0.99) if total else 0.0)
+
+        jobs = (to_job(each, settings, out, pixels=pixels, features=features) for each in todo)
+        with WorkerPool("mmcc.kitchen.worker", workers, Limits(), progress=moved) as pool:
+            for outcome in pool.run(jobs):
+                name = outcome.job["planned"]["id"]
+                if outcome.answer is None:
+                    failed.append((name, outcome.reason))
+                tell(name, 1.0)
+    timelines = [timeline_of(each) for each in planned]
+    return KitchenReport(
+        len(planned),
+        len(todo) - len(failed),
+        len({each.recipe.id for each in planned}),
+        sum(timeline.duration for timeline in timelines) / 3600,
+        sum(len(timeline.shown) for timeline in timelines),
+        tuple(failed),
+    )
+
+
+def render_kitchen(report: KitchenReport, out: Path) -> str:
+    """The report in words."""
+    lines = [
+        f"{out}: {report.videos} videos of {report.tasks} tasks, {report.hours:.1f} hours, {report.segments} labelled "
+        f"segments (kitchen version {KITCHEN_VERSION}); {report.written} written in this run"
+    ]
+    lines += [f"  {video}: {reason}" for video, reason in report.failed]
+    return "\n".join(lines)
+
+
+def write_text(out: Path, planned: Sequence[Planned], settings: KitchenSettings) -> None:
+    """The lists and annotations alone: all that the clock of a kitchen is measured on."""
+    _claim(out, planned, settings)
+    _write_lists(out, planned, settings)
+    (out / "annotations").mkdir(exist_ok=True)
+    for each in planned:
+        FilesOf.locate(out, each).annotation.write_text(annotation_of(timeline_of(each)), encoding="utf-8")
+
+
+def _claim(out: Path, planned: Sequence[Planned], settings: KitchenSettings) -> None:
+    """Take a new or empty folder, or one that holds this very kitchen."""
+    identity = {"kitchen_version": KITCHEN_VERSION, "settings": asdict(settings), "videos": _digest(planned)}
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        there = sorted(path.name for path in out.iterdir())
+    except OSError as error:
+        raise InputError(out, f"cannot be used: {error.strerror}", "Name a folder that can be written to.") from None
+    path = out / NAME
+    if NAME in there:
+        if (found := _read(path)) != identity:
+            raise InputError(
+                out,
+                f"holds another kitchen: {_difference(found, identity)}",
+                "Name a new folder, or run with the settings in its kitchen.json.",
+            )
+    elif there:
+        raise InputError(
+            out, f"holds other files, such as {there[0]}", "Name a new folder: a kitchen fills a folder of its own."
+        )
+    else:
+        part = out / f"{NAME}.part"
+        part.write_text(json.dumps(identity, indent=2) + "\n", encoding="utf-8")
+        part.replace(path)
+
+
+def _read(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        raise InputError(path, "cannot be read", "Delete it with its folder, and write the kitchen again.") from None
+
+
+def _difference(found: Any, wanted: dict[str, Any]) -> str:
+    """The first setting that differs."""
+    there = found if isinstance(found, dict) else {}
+    if there.get("kitchen_version") != KITCHEN_VERSION:
+        return f"version {there.get('kitchen_version')}, not {KITCHEN_VERSION}"
+    settings = there.get("settings", {})
+    for name, value in wanted["settings"].items():
+        if settings.get(name) != value:
+            return f"{name} is {settings.get(name)}, not {value}"
+    return "its timelines are others"
+
+
+def _digest(planned: Sequence[Planned]) -> str:
+    """Of the videos and, where they are real, their timelines."""
+    lines = (f"{each.id} {each.recipe.id} {each.split} {each.timeline}" for each in planned)
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
+
+
+def _write_lists(out: Path, planned: Sequence[Planned], settings: KitchenSettings) -> None:
+    recipes = _recipes(planned, settings)
+    for name, primary in (("tasks_primary.txt", True), ("tasks_related.txt", False)):
+        blocks = [_task(recipe) for recipe in recipes if recipe.primary == primary]
+        if blocks:
+            (out / name).write_text("\n".join(blocks), encoding="utf-8")
+    for name, split in (("videos.csv", "train"), ("videos_val.csv", "validation")):
+        lines = [f"{each.recipe.id},{each.id},videos/{each.id}.mp4\n" for each in planned if each.split == split]
+        (out / name).write_text("".join(lines), encoding="utf-8")
+
+
+def _recipes(planned: Sequence[Planned], settings: KitchenSettings) -> Iterable[Recipe]:
+    """Our own tasks, even where a small kitchen has no video of one; of a real release, those that have videos."""
+    if any(each.timeline for each in planned):
+        return dict.fromkeys(each.recipe for each in planned)
+    return recipes_of(settings)
+
+
+def _task(recipe: Recipe) -> str:
+    """CrossTask's five lines; the third is an address, of which the kitchen has none."""
+    texts = ",".join(step.text for step in recipe.steps)
+    return f"{recipe.id}\n{recipe.title}\nmmcc-kitchen/{recipe.id}\n{len(recipe.steps)}\n{texts}\n"
+
+
+def _sweep(out: Path) -> None:
+    """Take away what a killed run left half written."""
+    for part in out.glob("*/.*.part"):
+        part.unlink(missing_ok=True)
+
+
+def _is_there(files: FilesOf, pixels: bool, features: bool) -> bool:
+    wanted = [files.annotation, files.captions, *[files.video] * pixels, *[files.features] * features]
+    return all(path.exists() for path in wanted)
