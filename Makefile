@@ -6,8 +6,8 @@ DEMO := build/demo
 .PHONY: demo test lint bench clean
 
 demo: .venv/installed
-	$(BIN)/python scripts/demo_clips.py $(DEMO)/clips
-	$(BIN)/mmcc ingest $(DEMO)/clips -o $(DEMO)/corpus
+	$(BIN)/mmcc kitchen $(DEMO)/kitchen --videos 18
+	$(BIN)/mmcc ingest $(DEMO)/kitchen -o $(DEMO)/corpus
 	$(BIN)/mmcc inspect $(DEMO)/corpus --sheet $(DEMO)/sheet.png
 
 test: .venv/installed
@@ -24,6 +24,10 @@ bench: .venv/installed
 	$(BIN)/python -m benchmarks.captions
 	$(BIN)/python -m benchmarks.memory
 	$(BIN)/python -m benchmarks.robustness
+	$(BIN)/python -m benchmarks.calibration
+	$(BIN)/python -m benchmarks.leaks
+	$(BIN)/python -m benchmarks.references
+	$(BIN)/python -m benchmarks.kitchen
 
 clean:
 	rm -rf .venv build

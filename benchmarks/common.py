@@ -56,10 +56,15 @@ def run(command: Sequence[object]) -> tuple[float, float]:
     return seconds, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
+def run_mmcc(*arguments: object) -> tuple[float, float]:
+    """A command, as a user runs it."""
+    return run([sys.executable, "-m", "mmcc", *arguments])
+
+
 def ingest(source: Path, corpus: Path, *options: object) -> tuple[float, float]:
     """`mmcc ingest` into a new corpus, as a user runs it."""
     shutil.rmtree(corpus, ignore_errors=True)
-    return run([sys.executable, "-m", "mmcc", "ingest", source, "-o", corpus, *options])
+    return run_mmcc("ingest", source, "-o", corpus, *options)
 
 
 class Figures:

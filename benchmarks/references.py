@@ -1,0 +1,234 @@
+"""What later figures are read against: chance, and the ceiling of each metric, from the latent course of the videos.
+
+    python -m benchmarks.references [--videos 1200] [--seed 0] [--json]
+
+Over the held-out videos of the primary tasks. Nothing is drawn: a script tells what every moment holds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from tqdm import tqdm
+
+from mmcc.kitchen import KITCHEN_VERSION
+from mmcc.kitchen.narration import Spoken
+from mmcc.kitchen.plan import KitchenSettings, plan, recipes_of, script_of
+from mmcc.kitchen.script import Moment, Script
+from mmcc.kitchen.shots import WORK
+from mmcc.metrics import (
+    chance_by_permutation,
+    edit_distance,
+    kendall_tau,
+    percentile_rank,
+    recall_at,
+    recall_by_chance,
+    spearman_rho,
+)
+
+SEGMENT = 64  # seconds, as in training
+Scores = NDArray[np.float64]
+Table = dict[str, dict[str, float]]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--videos", type=int, default=1200)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    settings = KitchenSettings(videos=options.videos, seed=options.seed)
+    held_out = [each for each in plan(settings) if each.split == "validation" and each.recipe.primary]
+    scripts = [script_of(each, settings) for each in tqdm(held_out, desc="scripts", leave=False, disable=None)]
+    tables = {
+        "anticipation": anticipation(scripts, settings),
+        "unshuffling": unshuffling(scripts),
+        "arrow of time, random frames": arrow_of_time(scripts),
+        "cross-modal percentile rank": cross_modal(scripts),
+    }
+    if options.json:
+        print(json.dumps({"kitchen_version": KITCHEN_VERSION, "seed": options.seed, **tables}))
+        return
+    print(f"kitchen version {KITCHEN_VERSION}, seed {options.seed}, {len(scripts)} held-out videos")
+    for name, table in tables.items():
+        show(name, table)
+
+
+def show(name: str, table: Table) -> None:
+    columns = list(next(iter(table.values())))
+    print(f"\n{name:<36}" + "".join(f"{column:>12}" for column in columns))
+    for row, values in table.items():
+        print(f"{row:<36}" + "".join(f"{values[column]:>12.2f}" for column in columns))
+
+
+def anticipation(scripts: Sequence[Script], settings: KitchenSettings) -> Table:
+    """Of each labelled clip but a task's last step: where the texts of the task's later steps rank among all texts."""
+    texts = sorted({step.text for recipe in recipes_of(settings) if recipe.primary for step in recipe.steps})
+    column = {text: at for at, text in enumerate(texts)}
+    positive, of_task = [], []
+    for script in scripts:
+        steps = script.recipe.steps
+        for shown in script.timeline.shown:
+            if shown.step < len(steps) - 1:
+                positive.append(_row(column, (step.text for step in steps[shown.step + 1 :])))
+                of_task.append(_row(column, (step.text for step in steps)))
+    positives, tasks = np.array(positive), np.array(of_task)
+    later = positives.sum(axis=1)
+    chance = _ranked(np.zeros(positives.shape), positives)
+    for k in (1, 5, 10):  # the formula, which the tie rule of the metric must give too
+        by_formula = 100 * float(recall_by_chance(later, len(texts), k).mean())
+        assert abs(chance[f"R@{k}"] - by_formula) < 1e-9
+    soonest_first = positives * (2.0 - np.cumsum(positives, axis=1) / 1000)
+    return {
+        "chance": chance,
+        "task known, step random": _ranked(tasks.astype(float), positives),
+        "oracle: task and step known": _ranked(soonest_first, positives),
+    }
+
+
+def _row(column: dict[str, int], texts: Iterator[str]) -> NDArray[np.bool_]:
+    row = np.zeros(len(column), bool)
+    row[[column[text] for text in texts]] = True
+    return row
+
+
+def _ranked(scores: Scores, positives: NDArray[np.bool_]) -> dict[str, float]:
+    """Recalls, and the mean over queries of the worst, mean and best percentile rank of their positives."""
+    figures = {f"R@{k}": 100 * float(recall_at(scores, positives, k).mean()) for k in (1, 5, 10)}
+    query, text = np.nonzero(positives)
+    ranks = np.full(positives.shape, np.nan)
+    ranks[query, text] = percentile_rank(scores[query], text)
+    for name, over in (("worst", np.nanmin), ("mean", np.nanmean), ("best", np.nanmax)):
+        figures[name] = float(over(ranks, axis=1).mean())
+    return figures
+
+
+def unshuffling(scripts: Sequence[Script]) -> Table:
+    """The labelled segments of a video put in order, against the order of their times."""
+    metrics = {"kendall tau": kendall_tau, "spearman rho": spearman_rho, "edit dist.": edit_distance}
+    rows: Table = {}
+    several = [script for script in scripts if len(script.timeline.shown) >= 2]
+    rows["chance"] = {
+        name: float(np.mean([_by_chance(name, metric, len(script.timeline.shown)) for script in several]))
+        for name, metric in metrics.items()
+    }
+    keys: dict[str, Callable[[Script, int], float]] = {
+        "oracle: task and step known": lambda script, at: script.timeline.shown[at].step,
+        "oracle: what was done so far known": lambda script, at: script.done_before[at],
+    }
+    for row, key in keys.items():
+        orders = [_order(script, key) for script in several]
+        rows[row] = {name: float(np.mean([metric(order) for order in orders])) for name, metric in metrics.items()}
+    return rows
+
+
+_chances: dict[tuple[str, int], float] = {}
+
+
+def _by_chance(name: str, metric: Callable[[NDArray[np.int64]], Scores], count: int) -> float:
+    if (name, count) not in _chances:
+        _chances[name, count] = chance_by_permutation(metric, count)
+    return _chances[name, count]
+
+
+def _order(script: Script, key: Callable[[Script, int], float]) -> list[int]:
+    """Segments by what an oracle knows of each; it knows nothing of the order of those that look alike."""
+    count = len(script.timeline.shown)
+    ties = np.random.default_rng(count).random(count)
+    return sorted(range(count), key=lambda at: (key(script, at), ties[at]))
+
+
+def arrow_of_time(scripts: Sequence[Script], pairs: int = 200) -> Table:
+    """Which of two frames is first, where the scene is in view in both; else a coin."""
+    chance = np.random.default_rng(0)
+    seen, right = [], []
+    for script in scripts:
+        for a, b in chance.uniform(0, script.timeline.duration, (pairs, 2)):
+            first, second = script.at(min(a, b)), script.at(max(a, b))
+            visible = first.shot.kind == WORK and second.shot.kind == WORK
+            before, after = script.done_at(first.time), script.done_at(second.time)
+            seen.append(visible)
+            right.append(1.0 if visible and before < after else 0.5)
+    return {
+        "chance": {"accuracy": 50.0},
+        "oracle: what was done so far known": {"accuracy": 100 * float(np.mean(right))},
+        "  where both show the counter": {"accuracy": 100 * float(np.mean(np.array(right)[np.array(seen)]))},
+    }
+
+
+def cross_modal(scripts: Sequence[Script]) -> Table:
+    """Where the node nearest in time ranks among a segment's nodes of the other modality.
+
+    The oracle knows of an utterance which step it speaks of, if any, and of a frame what it shows: that step, another,
+    or the counter in a state near to it or far from it. It ranks by how much more often such frames are the nearest
+    than others are, counted over the videos themselves. What an utterance is about is all that it knows: half of them
+    being chatter and the rest some seconds early or late, no model can do much better.
+    """
+    views = [view for script in scripts for view in _segments(script)]
+    nearest, all_pairs = Counter[str](), Counter[str]()
+    for view in views:
+        for row, at in enumerate(view.frame_of):
+            nearest[view.kinds[row][at]] += 1
+            all_pairs.update(view.kinds[row])
+    odds = {kind: nearest[kind] / count for kind, count in all_pairs.items()}
+    from_text, from_vision, of_steps = [], [], []
+    for view in views:
+        scores = np.array([[odds[kind] for kind in row] for row in view.kinds])
+        ranks = percentile_rank(scores, view.frame_of)
+        from_text += list(ranks)
+        of_steps += [rank for rank, about in zip(ranks, view.about, strict=True) if about is not None]
+        from_vision += list(percentile_rank(scores.T, view.text_of))
+    both = {"text to frame": float(np.mean(from_text)), "frame to text": float(np.mean(from_vision))}
+    return {
+        "chance": {"text to frame": 50.0, "frame to text": 50.0},
+        "oracle: what both show known": both,
+        "  utterances about a step": {"text to frame": float(np.mean(of_steps)), "frame to text": float("nan")},
+    }
+
+
+class _View(NamedTuple):
+    """The nodes of a segment, as the oracle sees them."""
+
+    kinds: list[list[str]]  # utterance by frame: how the two relate
+    about: list[int | None]
+    frame_of: NDArray[np.int64]  # the frame nearest to each utterance
+    text_of: NDArray[np.int64]  # the utterance nearest to each frame
+
+
+def _segments(script: Script) -> Iterator[_View]:
+    for start in range(0, max(1, int(script.timeline.duration) - SEGMENT), SEGMENT):
+        end = min(start + SEGMENT, script.timeline.duration)
+        spoken = [each for each in script.spoken if start <= (each.start + each.end) / 2 < end]
+        moments = [script.at(float(second)) for second in range(start, int(end))]
+        if len(spoken) < 2 or len(moments) < 2:
+            continue
+        centres = np.array([(each.start + each.end) / 2 for each in spoken])
+        apart = np.abs(centres[:, None] - np.array([moment.time for moment in moments]))
+        yield _View(
+            [[_relation(script, each, moment) for moment in moments] for each in spoken],
+            [each.about for each in spoken],
+            apart.argmin(axis=1),
+            apart.argmin(axis=0),
+        )
+
+
+def _relation(script: Script, spoken: Spoken, moment: Moment) -> str:
+    step = moment.acting
+    if moment.shot.kind != WORK:
+        return "step, distractor" if spoken.about is not None else "chatter, distractor"
+    if spoken.about is None:
+        return "chatter, an act" if step else "chatter, the counter"
+    if step == script.recipe.steps[spoken.about]:
+        return "step, itself"
+    near = spoken.shown is not None and abs(script.done_at(moment.time) - script.done_before[spoken.shown] - 0.5) < 1
+    return f"step, {'another' if step else 'the counter'} {'near' if near else 'far'}"
+
+
+if __name__ == "__main__":
+    main()
