@@ -8,6 +8,7 @@ release is measured too where it lies in ../shared/data; the published figures a
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -140,8 +141,11 @@ def out_of_bounds(found: Statistics) -> list[str]:
     return [name for name, _, target, tolerance in BOUNDS if abs(getattr(found, name) - target) > tolerance + slack]
 
 
-def main(releases: Sequence[str]) -> None:
-    judged = {name: of_release(Path(name)) for name in releases} or {
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("releases", nargs="*", type=Path, metavar="RELEASE")
+    releases: list[Path] = parser.parse_args().releases
+    judged = {str(path): of_release(path) for path in releases} or {
         f"kitchen {seed}": of_kitchen(seed) for seed in SEEDS
     }
     measured = {"CrossTask": of_release(RELEASE)} if RELEASE.is_dir() else {}
@@ -157,4 +161,4 @@ def main(releases: Sequence[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

@@ -23,6 +23,7 @@ from tqdm import tqdm
 
 from benchmarks.common import Figures, run_mmcc
 from benchmarks.probes import best_accuracy
+from mmcc.kitchen.features import script_features
 from mmcc.kitchen.plan import KitchenSettings, plan, script_of
 from mmcc.kitchen.scene import Scene
 from mmcc.kitchen.script import Script
@@ -30,6 +31,7 @@ from mmcc.kitchen.shots import WORK
 
 SCRIPTS = 720  # videos whose words and scenes are probed: these cost no pixels
 PAIRS_PER_VIDEO = 60
+OF_ONE_FRAME = [0, 1, 2, 3, 4, 7]  # the artefacts that need no frame before
 COARSE = 16  # pixels a side that a probe sees of a frame: as many inputs as it can learn from so few videos
 
 
@@ -57,11 +59,14 @@ def main() -> None:
     figures = Figures()
     figures.show("early or late, from the pixels of frames that show no step (%)", distractor_pixels(films), most=53)
     figures.show("... from their codec artefacts, brightness and parity (%)", distractor_artefacts(films), most=53)
+    figures.show("which of two such frames is first, from both (%)", distractor_pairs(films), most=53)
+    figures.show("... of two in one shot, from their artefacts (%)", neighbouring_pairs(films), most=53)
     more = KitchenSettings(videos=SCRIPTS, seed=settings.seed)
     scripts = [script_of(each, more) for each in tqdm(plan(more), desc="scripts", leave=False, disable=None)]
     figures.show("early or late, from the words of chatter (%)", chatter_words(scripts), most=53)
     figures.show("... from its length and density (%)", chatter_rhythm(scripts), most=53)
     figures.show("which of two random frames is first, from their pixels (%)", random_pairs(films), most=58)
+    figures.show("which of two random moments is first, from their vectors (%)", vector_pairs(scripts), most=65)
     figures.show("which of two different steps is first, from the latent scene (%)", oracle_pairs(scripts), least=85)
     figures.exit()
 
@@ -86,7 +91,7 @@ def coarse(frames: NDArray[np.uint8], side: int = COARSE) -> NDArray[np.float64]
     """[N, side * side * 3]: each frame reduced by the mean of its blocks."""
     count, size = len(frames), frames.shape[1]
     blocks = frames.reshape(count, side, size // side, side, size // side, 3).mean(axis=(2, 4), dtype=np.float64)
-    return np.asarray(blocks.reshape(count, -1))
+    return np.asarray(blocks.reshape(count, side * side * 3))
 
 
 def distractor_pixels(films: list[Filmed]) -> float:
@@ -125,6 +130,35 @@ def artefacts(frames: NDArray[np.uint8]) -> NDArray[np.float64]:
     )
 
 
+def distractor_pairs(films: list[Filmed]) -> float:
+    """Of one video, its frames that show no step: a slow drift of anything would show here before all else."""
+    pixels, traces = [], []
+    for film in films:
+        chosen = film.without_step()
+        if len(chosen) > 1:
+            pixels.append(coarse(film.frames[chosen]))
+            traces.append(artefacts(film.frames)[chosen][:, OF_ONE_FRAME])
+    return max(_ordered(pixels), _ordered(traces))  # apart: few inputs are learnt from fewer videos
+
+
+def neighbouring_pairs(films: list[Filmed], within: float = 2.0) -> float:
+    """A codec whose frames build on each other tells which of two neighbours came first."""
+    chance = np.random.default_rng(2)
+    inputs, second, groups = [], [], []
+    for number, film in enumerate(films):
+        traces, chosen = artefacts(film.frames)[:, OF_ONE_FRAME], film.without_step()
+        shots = [film.script.at(at / film.fps).shot.seed for at in chosen]
+        for a in range(len(chosen)):
+            for b in range(a + 1, len(chosen)):
+                if shots[a] != shots[b] or chosen[b] - chosen[a] > within * film.fps:
+                    break
+                swapped = chance.random() < 0.5
+                inputs.append((traces[chosen[a]] - traces[chosen[b]]) * (-1 if swapped else 1))
+                second.append(swapped)
+                groups.append(number)
+    return best_accuracy(np.array(inputs), np.array(second), np.array(groups), odd=True)
+
+
 def chatter_words(scripts: list[Script]) -> float:
     said = [
         (spoken.text.lower().split(), spoken.start > script.timeline.duration / 2, number)
@@ -143,30 +177,35 @@ def chatter_words(scripts: list[Script]) -> float:
 
 
 def chatter_rhythm(scripts: list[Script]) -> float:
-    """How long each is, how far from its neighbours, and how much is said around it.
-
-    An utterance less than ten seconds from an end is left out: there the silence beyond the video counts as silence.
-    """
+    """How long each is, how far from its neighbours, and how much is said around it."""
     inputs, late, groups = [], [], []
     for number, script in enumerate(scripts):
-        starts = np.array([spoken.start for spoken in script.spoken])
-        for at, spoken in enumerate(script.spoken):
-            end = script.timeline.duration
-            if spoken.about is not None or not 10 < spoken.start < end - 10 or not 0 < at < len(script.spoken) - 1:
-                continue
-            around = int((np.abs(starts - spoken.start) < 10).sum())
-            since, until = spoken.start - script.spoken[at - 1].end, script.spoken[at + 1].start - spoken.end
-            inputs.append([len(spoken.text.split()), len(spoken.text), spoken.end - spoken.start, around, since, until])
-            late.append(2 * spoken.start > end)
-            groups.append(number)
+        centres = np.array([(spoken.start + spoken.end) / 2 for spoken in script.spoken])
+        for at in range(1, len(script.spoken) - 1):
+            before, spoken, after = script.spoken[at - 1 : at + 2]
+            if spoken.about is None:
+                around = int((np.abs(centres - centres[at]) < 10).sum())
+                sizes = [len(spoken.text.split()), len(spoken.text), spoken.end - spoken.start]
+                inputs.append([*sizes, around, spoken.start - before.end, after.start - spoken.end])
+                late.append(2 * centres[at] > script.timeline.duration)
+                groups.append(number)
     return best_accuracy(np.array(inputs), np.array(late), np.array(groups))
 
 
 def random_pairs(films: list[Filmed]) -> float:
+    return _ordered([coarse(film.frames) for film in films])
+
+
+def vector_pairs(scripts: list[Script]) -> float:
+    """A line through vectors sees more than one through pixels, since these show the state as it is."""
+    return _ordered([script_features(script).astype(np.float64) for script in scripts])
+
+
+def _ordered(videos: list[NDArray[np.float64]]) -> float:
+    """How well random pairs of a video's moments can be put in order, by what each shows."""
     chance = np.random.default_rng(0)
     inputs, second, groups = [], [], []
-    for number, film in enumerate(films):
-        pictures = coarse(film.frames)
+    for number, pictures in enumerate(videos):
         pairs = chance.integers(len(pictures), size=(PAIRS_PER_VIDEO, 2))
         pairs = pairs[pairs[:, 0] != pairs[:, 1]]
         inputs.append(pictures[pairs[:, 0]] - pictures[pairs[:, 1]])
@@ -178,7 +217,7 @@ def random_pairs(films: list[Filmed]) -> float:
 def oracle_pairs(scripts: list[Script]) -> float:
     """A probe per task on what the scene holds at the start of a step, for pairs of different steps of a video."""
     hits = []
-    for task in {script.recipe.id for script in scripts}:
+    for task in sorted({script.recipe.id for script in scripts}):
         of_task = [script for script in scripts if script.recipe.id == task]
         things = sorted({thing for script in of_task for scene in script.scenes for thing in facts(scene)})
         inputs, second, groups = [], [], []

@@ -96,7 +96,8 @@ def fuzz_videos(folder: Path, count: int, chance: random.Random, figures: Figure
         (folder / "videos" / f"{number:05d}{suffix}").write_bytes(content)
     settings = IngestSettings(Sampling(size=32), workers=2, limits=Limits(seconds=60, stall_seconds=10))
     start = time.perf_counter()
-    report = ingest(find_source(folder / "videos"), folder / "corpus", settings, file_progress("mutated videos"))
+    with file_progress("mutated videos") as progress:
+        report = ingest(find_source(folder / "videos"), folder / "corpus", settings, progress)
     seconds = time.perf_counter() - start
     unexplained = [path for path, reason in report.skipped if not reason.strip() or "internal error" in reason]
     reasons = Counter(reason.split(" (")[0][:70] for _, reason in report.skipped)

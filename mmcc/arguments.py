@@ -31,6 +31,7 @@ class Arg:
     metavar: str = ""
     above: float | None = None  # numbers must be greater
     least: float | None = None  # numbers must not be less
+    most: float | None = None  # numbers must not be greater
 
 
 def build_parser(prog: str, description: str, version: str, verbs: Iterable[Verb]) -> argparse.ArgumentParser:
@@ -66,9 +67,11 @@ def _add(command: argparse.ArgumentParser, name: str, parameter: inspect.Paramet
     if get_origin(kind) in (Union, types.UnionType):  # X | None
         kind = next(option for option in get_args(kind) if option is not types.NoneType)
     if parameter.kind is inspect.Parameter.POSITIONAL_ONLY:
-        command.add_argument(name, type=_converter(kind, arg), metavar=arg.metavar or name.upper(), help=arg.help)
+        command.add_argument(
+            name, type=_converter(kind, arg), metavar=arg.metavar or name.upper(), help=_plain(arg.help)
+        )
         return
-    options: dict[str, Any] = {"help": arg.help, "dest": name}
+    options: dict[str, Any] = {"help": _plain(arg.help), "dest": name}
     if kind is bool:
         options["action"] = "store_true"
     else:
@@ -86,6 +89,11 @@ def _add(command: argparse.ArgumentParser, name: str, parameter: inspect.Paramet
     command.add_argument(*flags, "--" + name.replace("_", "-"), **options)
 
 
+def _plain(text: str) -> str:
+    """argparse takes a per cent sign for one of its own."""
+    return text.replace("%", "%%")
+
+
 def _converter(kind: Any, arg: Arg) -> Callable[[str], Any]:
     def convert(text: str) -> Any:
         if kind is Path and not text:  # an unset variable; Path("") would be the current folder
@@ -98,6 +106,8 @@ def _converter(kind: Any, arg: Arg) -> Callable[[str], Any]:
                 raise argparse.ArgumentTypeError(f"must be more than {arg.above:g}, not {text}")
             if arg.least is not None and not value >= arg.least:
                 raise argparse.ArgumentTypeError(f"must be at least {arg.least:g}, not {text}")
+            if arg.most is not None and not value <= arg.most:
+                raise argparse.ArgumentTypeError(f"must be at most {arg.most:g}, not {text}")
         return value
 
     convert.__name__ = {int: "whole number", float: "number"}.get(kind, "value")  # argparse names it in errors

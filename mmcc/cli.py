@@ -9,7 +9,7 @@ import signal
 import sys
 import traceback
 from pathlib import Path
-from typing import Annotated, Literal, NoReturn
+from typing import Annotated, Any, Literal, NoReturn
 
 from mmcc import __version__
 from mmcc.arguments import Arg, UsageError, build_parser, call
@@ -94,7 +94,8 @@ def ingest(
         workers=workers or os.cpu_count() or 1,
         limits=Limits(seconds=time_limit, memory=int(memory_limit * (1 << 30))),
     )
-    report = run_ingest(source, output, settings, file_progress("ingest"))
+    with file_progress("ingest") as progress:
+        report = run_ingest(source, output, settings, progress)
     print(json_module.dumps(report.to_json(), ensure_ascii=False) if json else render_ingest(report, output))
     if not report.ingested and not report.segments:  # annotations alone are something
         return EXIT_BAD_INPUT
@@ -133,16 +134,22 @@ def kitchen(
     out: Annotated[Path, Arg("the folder to write: made, or gone on with", metavar="OUT")],
     /,
     *,
-    videos: Annotated[int, Arg("how many, 5 % of them of related tasks", metavar="N", least=1)] = 1200,
-    tasks: Annotated[int, Arg("how many of the 18 primary tasks", metavar="N", least=1)] = 18,
+    videos: Annotated[
+        int | None, Arg("how many, 5 % of them of related tasks (default: 1200)", metavar="N", least=1, most=1e6)
+    ] = None,
+    tasks: Annotated[
+        int | None, Arg("how many of the 18 primary tasks (default: 18)", metavar="N", least=1, most=18)
+    ] = None,
     seed: Annotated[int, Arg("another seed, other videos", metavar="N", least=0)] = 0,
-    size: Annotated[int, Arg("side of a frame, in pixels", metavar="PIXELS", least=32)] = 96,
-    fps: Annotated[float, Arg("frames per second", metavar="RATE", above=0)] = 2.0,
+    size: Annotated[
+        int | None, Arg("side of a frame, in pixels (default: 96)", metavar="PIXELS", least=32, most=1024)
+    ] = None,
+    fps: Annotated[float | None, Arg("frames per second (default: 2)", metavar="RATE", least=0.2, most=60)] = None,
     features: Annotated[bool, Arg("write vectors too: features/<id>.npy, one a second")] = False,
     no_pixels: Annotated[bool, Arg("write no videos, only the rest")] = False,
     timelines: Annotated[
         Path | None,
-        Arg("take timelines and steps from a real CrossTask release; goes with --features", metavar="RELEASE"),
+        Arg("take timelines and steps from a real CrossTask release; needs --features", metavar="RELEASE"),
     ] = None,
     bookends: Annotated[bool, Arg("begin with greetings and end with farewells")] = False,
     workers: Annotated[int | None, Arg("videos to draw at once (default: one per core)", metavar="N", least=1)] = None,
@@ -159,34 +166,36 @@ def kitchen(
     """
     from mmcc.corpus.crosstask import read_crosstask
     from mmcc.kitchen.plan import KitchenSettings, plan
-    from mmcc.kitchen.recipes import PRIMARY
     from mmcc.kitchen.semi_real import plan_from
     from mmcc.kitchen.write import render_kitchen, write_kitchen
     from mmcc.progress import file_progress
 
-    if tasks > len(PRIMARY):
-        raise UsageError(f"--tasks {tasks}: the kitchen has {len(PRIMARY)} primary tasks.")
-    if size % 2:
+    if size is not None and size % 2:
         raise UsageError(f"--size {size}: the side of a video frame must be even.")
-    if timelines is not None and not features:
-        raise UsageError("--timelines goes with --features: what real steps look like is not known, so none is drawn.")
     if no_pixels and not features:
-        raise UsageError("--no-pixels goes with --features: else there would be nothing to learn from.")
-    settings = KitchenSettings(videos, tasks, seed, size, fps, bookends)
+        raise UsageError("--no-pixels needs --features: else there would be nothing to learn from.")
+    given: dict[str, Any] = {"videos": videos, "tasks": tasks, "size": size, "fps": fps}
+    chosen = {name: value for name, value in given.items() if value is not None}
     if timelines is None:
+        settings = KitchenSettings(seed=seed, bookends=bookends, **chosen)
         planned = plan(settings)
     else:
+        if not features:
+            raise UsageError("--timelines needs --features: what real steps look like is not known, so none is drawn.")
+        if chosen:
+            raise UsageError(f"--{next(iter(chosen))} does not go with --timelines: the release says what there is.")
         release = read_crosstask(timelines)
-        planned = plan_from(release.tasks, release.items, seed)
-    report = write_kitchen(
-        out,
-        planned,
-        settings,
-        pixels=timelines is None and not no_pixels,
-        features=features,
-        workers=workers or os.cpu_count() or 1,
-        progress=file_progress("kitchen"),
-    )
+        settings, planned = plan_from(timelines, release.tasks, release.items, seed=seed, bookends=bookends)
+    with file_progress("kitchen") as progress:
+        report = write_kitchen(
+            out,
+            planned,
+            settings,
+            pixels=timelines is None and not no_pixels,
+            features=features,
+            workers=workers or os.cpu_count() or 1,
+            progress=progress,
+        )
     print(json_module.dumps(report.to_json()) if json else render_kitchen(report, out))
     return EXIT_SKIPPED if report.failed else EXIT_OK
 

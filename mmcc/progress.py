@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import PurePath
 
 from tqdm import tqdm
@@ -33,7 +34,10 @@ class FileProgress:
         self._bar.set_postfix_str(one_line(PurePath(path).name)[-30:], refresh=False)
         self._bar.update(0)
         if self._done == self._bar.total:
-            self._bar.close()
+            self.close()
+
+    def close(self) -> None:
+        self._bar.close()
 
 
 def bar(what: str) -> Callable[[list[str]], Iterable[str]]:
@@ -41,5 +45,17 @@ def bar(what: str) -> Callable[[list[str]], Iterable[str]]:
     return lambda items: tqdm(items, desc=what, disable=_OFF, leave=False, delay=1, dynamic_ncols=True)
 
 
-def file_progress(what: str) -> Callable[[int], FileProgress]:
-    return lambda total: FileProgress(total, what)
+@contextmanager
+def file_progress(what: str) -> Iterator[Callable[[int], FileProgress]]:
+    """Gives a maker of one bar, and takes the bar off the screen at the end, however that comes."""
+    bars: list[FileProgress] = []
+
+    def make(total: int) -> FileProgress:
+        bars.append(FileProgress(total, what))
+        return bars[-1]
+
+    try:
+        yield make
+    finally:
+        for made in bars:
+            made.close()

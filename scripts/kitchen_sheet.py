@@ -36,7 +36,7 @@ def main(out: Path) -> None:
         rows += 1
         if rows == ROWS:
             break
-    sheet.save(out, quality=82)
+    sheet.save(out, quality=76)
 
 
 def steps_in_order(script: Script) -> list[Moment]:

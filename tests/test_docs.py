@@ -28,7 +28,7 @@ def test_the_demo_draws_its_sheet(demo):
     assert (demo / "build/demo/sheet.png").stat().st_size > 20_000
 
 
-@pytest.mark.parametrize("document", ["README.md", "docs/corpus.md"])
+@pytest.mark.parametrize("document", ["README.md", "docs/corpus.md", "docs/kitchen.md"])
 def test_python_in_the_documents_runs(demo, document):
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / document).read_text(), re.DOTALL)
     assert blocks
@@ -38,7 +38,13 @@ def test_python_in_the_documents_runs(demo, document):
 
 
 def test_every_flag_in_the_documents_exists():
-    text = (ROOT / "README.md").read_text() + (ROOT / "docs/corpus.md").read_text()
-    told = subprocess.run([sys.executable, "-m", "mmcc", "ingest", "--help"], capture_output=True, text=True).stdout
-    told += subprocess.run([sys.executable, "-m", "mmcc", "inspect", "--help"], capture_output=True, text=True).stdout
+    text = "".join((ROOT / name).read_text() for name in ("README.md", "docs/corpus.md", "docs/kitchen.md"))
+    told = ""
+    for command in (["mmcc", "kitchen"], ["mmcc", "ingest"], ["mmcc", "inspect"], ["benchmarks.references"]):
+        help_of = subprocess.run([sys.executable, "-m", *command, "--help"], cwd=ROOT, capture_output=True, text=True)
+        told += help_of.stdout
     assert set(re.findall(r"--[a-z][a-z-]+", text)) <= set(re.findall(r"--[a-z][a-z-]+", told))
+
+
+def test_the_sheet_of_the_kitchen_is_small_enough_to_commit():
+    assert 50_000 < (ROOT / "docs/kitchen.jpg").stat().st_size < 300_000

@@ -36,7 +36,10 @@ def find_source(
     if category is not None:
         raise InputError(src, "has no categories", "--category is for a HowTo100M index (a .csv with video_id).")
     if is_crosstask(src):
-        return read_crosstask(src, videos=videos, captions=captions, media_suffixes=suffixes, language=language)
+        source = read_crosstask(src, videos=videos, captions=captions, media_suffixes=suffixes, language=language)
+        if not features and not any(item.media for item in source.items) and any(src.glob("features/*.npy")):
+            raise InputError(src, "holds features and no video", "Run again with --features RATE, vectors a second.")
+        return source
     if videos is not None:
         raise InputError(src, "is a plain folder", "--videos is for a CrossTask release or a HowTo100M index.")
     return read_folder(src, captions=captions, media_suffixes=suffixes, language=language)

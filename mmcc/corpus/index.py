@@ -5,10 +5,9 @@ Of several rows with the same id the last one counts: a video whose file was men
 
 from __future__ import annotations
 
-import fcntl
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,17 +19,6 @@ from mmcc.media.errors import InputError, OutputError
 _MESSAGE_MARK = b"\xff\xff\xff\xff"  # every message of an Arrow stream begins with it
 _DAMAGED = "Put back a copy of it, or ingest into a new folder."
 _PACKED_ROWS = 1000  # in one batch of a packed index: few enough to stream, enough to open fast
-
-
-@contextmanager
-def only_writer(folder: Path) -> Iterator[None]:
-    """Hold a corpus for one writer. The lock ends with the process, however it ends."""
-    with (folder / ".lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise InputError(folder, "another mmcc ingest is writing to it", "Wait for it, or stop it.") from None
-        yield
 
 
 class IndexWriter:

@@ -19,12 +19,13 @@ import pyarrow as pa
 
 from mmcc.corpus.features import check_features
 from mmcc.corpus.format import READABLE, Encoding, Manifest, index_path, shard_path
-from mmcc.corpus.index import IndexWriter, only_writer, read_index
+from mmcc.corpus.index import IndexWriter, read_index
 from mmcc.corpus.outcome import IngestReport, lengths_of, name_of, report_on
 from mmcc.corpus.plan import Plan, make_plan, renewed, row_of
 from mmcc.corpus.shards import SHARD_BYTES, seal
 from mmcc.corpus.source import Item, Skipped, Source
 from mmcc.corpus.worker import VideoJob
+from mmcc.locks import only_writer
 from mmcc.media.errors import InputError
 from mmcc.media.sandbox import Job, Limits, Outcome, WorkerPool
 from mmcc.media.video import Sampling

@@ -26,7 +26,8 @@ cup cop; cups cops; good could; okay ok; alright all right; really rarely; thin 
 cover clover; board bored; banana bandana; berries buries; mushroom mush room; mushrooms mush rooms; cucumber q cumber
 curry carry; lettuce let us; parsley partly; coffee coffin; chocolate chalk lit; vinegar vin a gar; skillet skill it
 saucepan sauce pan; pinch bench; squeeze squeeze's; season seasons; simmer summer, simple; sprinkle wrinkle
-scatter shatter; toss tossed
+scatter shatter; toss tossed; my by, me; all are, oh; you ya, u; can could, kin; i eye, a; with which; of off, a
+on own, in; at that; do due; get got; if it; one won; be bee; but bud; she he; they day; them him; what watt
 """
 
 _OFTEN_DROPPED = frozenset("a an and at i in is it of on or so some that the then this to um we with you".split())
@@ -71,6 +72,6 @@ def _wrong(word: str, dice: Dice) -> list[str]:
         return []
     if word in CONFUSIONS and dice.chance(0.85):
         return dice.pick(CONFUSIONS[word]).split()
-    if dice.chance(0.3):
+    if len(word) <= 4 or "'" in word or dice.chance(0.3):
         return [word, word]
-    return [word[:-1] if word.endswith(("s", "g")) and len(word) > 3 else f"{word}s"]
+    return [word[:-1] if word.endswith(("s", "g")) else f"{word}s"]

@@ -83,8 +83,8 @@ we {went|traveled|drove} to {country} {in {month}|with my {kins}|and ate {dish}|
 I {had|ate|tried} {amazing|terrible|wonderful|weird} {dish} in {country}
 {dish_is} {perfect|great|lovely} for {breakfast|lunch|dinner|a party|a picnic|a rainy day|birthdays|busy people}
 {food_is} {good for you|full of vitamins|really healthy|not that healthy|cheap|filling|my weakness}
-the doctor told {me|my {kin}} to {eat {more|less} {food}|drink more water|stop eating {dish}}
-I'm trying to {eat|buy|use} {less|more} {food} {these days|this year|for my {kin}}
+the doctor told {me|my {kin}} to {eat {more {food}|plenty of {food}}|drink more water|stop eating {dish}}
+I'm trying to {eat|buy|use} {more|plenty of} {food} {these days|this year|for my {kin}}
 my {kin} is {allergic to|obsessed with|scared of|famous for} {eat}
 {honestly|to be honest|seriously}, I could {eat {dish}|{do}|drink {drink}} all day
 I {had|drank} {number} cups of {drink} {this morning|today|while cooking}
@@ -114,7 +114,7 @@ I {dream|think} about {dish} {at night|at work|on the bus|more than I should}
 {money|time} is tight so we {eat|buy|make} {a lot of|mostly|plenty of} {food}
 you {know|remember} {that|the} {story|joke} about {food}, {right|no|don't you}?
 this {vessel} {was|is} {a gift|a present|from {shop}|so old|too small for {dish}}
-I {need|want} a {bigger|new|better} {vessel} {for {dish}|to {do}|someday|for my birthday}
+I {need|want} a {nicer|new|better} {vessel} {for {dish}|to {do}|someday|for my birthday}
 {wash|clean|dry} {the|your} {vessel} {by hand|with hot water|right away|or my {kin} gets angry}
 the {seeds|edges|skin|bottom|lumps|juice} of {food} {belong in the bin|can be bitter|can stain your clothes}
 use {both hands|a sharp knife|a low heat|some muscle|a wooden spoon|your eyes} when you {do}
@@ -132,7 +132,7 @@ _CHOICES = """
 great: great, amazing, the best, terrible, wonderful, decent, perfect, fluffy, golden
 kin: sister, mom, grandmother, husband, neighbor, best friend, dad, uncle, cousin, roommate, aunt, grandpa, wife
 kins: kids, parents, friends, cousins, neighbors, coworkers, students
-day: Sunday, Monday, Friday, Saturday, weekend
+day: Sunday, Monday, Friday, Saturday
 month: January, March, June, July, August, October, winter, spring, summer
 shop: the farmers market, the corner shop, the supermarket, a flea market, the bakery, a garage sale, the store
 number: two, three, four, five, six, ten, twelve, twenty, fifty

@@ -41,7 +41,10 @@ class Dice:
 
     def weighted(self, options: Mapping[T, float]) -> T:
         """One of the keys, as often as its weight says."""
-        left = self._next() * sum(options.values())
+        total = 0.0
+        for weight in options.values():
+            total += weight
+        left = self._next() * total
         for option, weight in options.items():
             left -= weight
             if left < 0:
@@ -55,7 +58,10 @@ class Dice:
         return self.shuffled(options)[:count]
 
     def normal(self, mean: float = 0.0, deviation: float = 1.0) -> float:
-        return mean + deviation * (sum(self._next() for _ in range(12)) - 6.0)
+        total = 0.0
+        for _ in range(12):  # not sum(), which rounds otherwise from Python 3.12 on
+            total += self._next()
+        return mean + deviation * (total - 6.0)
 
     def lognormal(self, median: float, sigma: float) -> float:
         return median * math.exp(sigma * self.normal())

@@ -14,15 +14,15 @@ from numpy.typing import NDArray
 def write_film(path: Path, frames: Iterable[NDArray[np.uint8]], size: int, fps: float, quantiser: int) -> None:
     """An .mp4 (H.264) of square frames.
 
-    The quantiser is constant and so is the distance of key frames: rate control would make the quality of a frame
-    depend on what came before it, and so on time.
+    Every frame stands for itself, at a constant quantiser. Frames that build on others gain or lose detail from one to
+    the next, and rate control looks back too: either tells which of two frames came first.
     """
     with av.open(str(path), "w", format="mp4") as container:
         stream = container.add_stream("libx264", rate=Fraction(fps).limit_denominator(1000))
         stream.width = stream.height = size
         stream.pix_fmt = "yuv420p"
         stream.codec_context.thread_count = 1  # one video per core
-        stream.options = {"preset": "ultrafast", "qp": str(quantiser), "g": "16", "sc_threshold": "0"}
+        stream.options = {"preset": "ultrafast", "qp": str(quantiser), "g": "1"}
         for picture in frames:
             container.mux(stream.encode(av.VideoFrame.from_ndarray(picture, format="rgb24")))
         container.mux(stream.encode(None))

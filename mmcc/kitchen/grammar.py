@@ -176,7 +176,7 @@ def parse(step: Step) -> Parsed:
     if preposition and not place:
         particle, preposition = preposition, ""
     if not preposition:
-        preposition, place = "in" if step.vessel else "", step.vessel
+        preposition, place = ("in", step.vessel) if step.act else ("", "")  # where real steps happen is not known
     patterns = PATTERNS.get(f"{verb} out" if step.act == "move" else f"{verb} {thing}") or PATTERNS.get(verb)
     if particle or not patterns:
         side = {"": "", "from": "{from}", "with": "with {W}"}.get(preposition, "{there}")
@@ -214,7 +214,8 @@ def _object(parsed: Parsed, also: Step | None, dice: Dice) -> Mention:
     if parsed.thing == "mixture" and dice.chance(0.5):
         return Mention(dice.pick(("everything", "it all", "all of this", "all of that")), False)
     is_new = parsed.verb in PATTERNS and parsed.verb not in _KEEPS_HOLD
-    named = mention(noun(parsed.thing), dice, parsed.adjectives, is_new=is_new)
+    adjectives = parsed.adjectives if parsed.preposition != "with" else ()  # it is the toast's topping that is cut
+    named = mention(noun(parsed.thing), dice, adjectives, is_new=is_new)
     if also is None:
         return named
     other = parse(also)

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from mmcc.kitchen.chatter import chat, greet, take_leave
 from mmcc.kitchen.dice import Dice
 from mmcc.kitchen.grammar import joins, say_step
 from mmcc.kitchen.recipes import Recipe
+from mmcc.kitchen.timeline import Shown
 
 SLOWEST, FASTEST = 2.2, 3.2  # words a second; each video has one speaker
 SHORTEST, LONGEST = 3.2, 5.0  # seconds of a slot, in which the sentence takes what it needs
@@ -31,17 +32,6 @@ NOT_SHOWN = 0.55  # chance that a video speaks of a step which it does not show
 SHIFT, FARTHEST = 1.8, 8.0  # seconds between what is said and what is shown: deviation and limit
 REACH = 4.0  # seconds from when a mention would be said to the slot that it takes
 TWO_AT_ONCE = 0.1  # of the mentions that could name a neighbouring step too
-
-
-class Shown(Protocol):
-    """A step that a video shows."""
-
-    @property
-    def step(self) -> int: ...
-    @property
-    def start(self) -> float: ...
-    @property
-    def end(self) -> float: ...
 
 
 @dataclass(frozen=True)
@@ -86,18 +76,21 @@ def narrate(
 
 
 def _slots(duration: float, pace: float, dice: Dice) -> list[_Slot]:
-    """As many as there is time for; what is left of it goes to the pauses, so that speech fills both ends alike."""
+    """As many as there is time for; what is left of it goes to the pauses. Half of the videos are laid from the end."""
     slots: list[_Slot] = []
     end = 0.0
     while True:
-        words = int(dice.uniform(max(FEWEST, pace * SHORTEST), pace * LONGEST))
+        words = max(FEWEST, int(pace * dice.uniform(SHORTEST, LONGEST)))
         start = end + (dice.uniform(1.0, 3.0) if dice.chance(LONG_PAUSE) else dice.uniform(0.1, 0.6))
         if start + words / pace > duration:
             break
         end = start + words / pace
         slots.append(_Slot(start, end, words))
     rest = (duration - end) / (len(slots) + 1)
-    return [_Slot(slot.start + rest * at, slot.end + rest * at, slot.words) for at, slot in enumerate(slots, 1)]
+    slots = [_Slot(slot.start + rest * at, slot.end + rest * at, slot.words) for at, slot in enumerate(slots, 1)]
+    if dice.chance(0.5):  # the first pause is drawn and the last is what remains: neither end may have its own
+        slots = [_Slot(duration - slot.end, duration - slot.start, slot.words) for slot in reversed(slots)]
+    return slots
 
 
 def _overlap(slot: _Slot, spoken: Spoken) -> bool:
@@ -140,17 +133,9 @@ def _hidden_mention(
     if not hidden:
         return None
     step = dice.pick(hidden)
-    before = max((s.step, s.end) for s in [*shown, _Edge(-1, 0.0, 0.0)] if s.step < step)[1]
-    after = min((s.step, s.start) for s in [*shown, _Edge(len(recipe.steps), duration, duration)] if s.step > step)[1]
+    before = max((s.step, s.end) for s in [*shown, Shown(-1, 0.0, 0.0)] if s.step < step)[1]
+    after = min((s.step, s.start) for s in [*shown, Shown(len(recipe.steps), duration, duration)] if s.step > step)[1]
     return _Mention(step, None), dice.uniform(before, after)
-
-
-class _Edge(NamedTuple):
-    """An end of the video, as a step before or after all others."""
-
-    step: int
-    start: float
-    end: float
 
 
 def _take(taken: dict[int, _Mention], slots: Sequence[_Slot], mention: _Mention, time: float) -> None:

@@ -11,7 +11,7 @@ from mmcc.kitchen.recipes import PRIMARY, RELATED, Recipe
 from mmcc.kitchen.script import Script, write_script
 from mmcc.kitchen.timeline import Timeline, draw_timeline
 
-VALIDATION_SHARE = 0.15  # of the videos of each primary task
+VALIDATION_SHARE = 0.15  # of the videos of primary tasks, dealt evenly over the tasks
 RELATED_SHARE = 0.05  # of all videos: a small test of transfer
 
 
@@ -25,6 +25,7 @@ class KitchenSettings:
     size: int = 96  # pixels a side
     fps: float = 2.0
     bookends: bool = False  # greetings and farewells, which tell time without any understanding
+    timelines: str = ""  # the name of a real release whose timelines were taken
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,7 @@ class Planned:
     id: str
     recipe: Recipe
     split: str  # "train" or "validation"; videos of related tasks are never trained on
+    seed: int
     timeline: Timeline | None = None  # of a real video; None leaves it to chance
 
 
@@ -52,12 +54,13 @@ def plan(settings: KitchenSettings) -> list[Planned]:
     of_related = int(settings.videos * RELATED_SHARE) if related else 0
     of_primary = settings.videos - of_related
     validation = _validation(of_primary, len(primary), settings.seed)
+    seed = settings.seed
     planned = [
-        Planned(video_id(settings.seed, at), primary[at % len(primary)], "validation" if at in validation else "train")
+        Planned(video_id(seed, at), primary[at % len(primary)], "validation" if at in validation else "train", seed)
         for at in range(of_primary)
     ]
     return planned + [
-        Planned(video_id(settings.seed, of_primary + at), related[at % len(related)], "validation")
+        Planned(video_id(seed, of_primary + at), related[at % len(related)], "validation", seed)
         for at in range(of_related)
     ]
 
@@ -67,12 +70,12 @@ def video_id(seed: int, number: int) -> str:
 
 
 def _validation(videos: int, tasks: int, seed: int) -> set[int]:
-    """An equal share of each task."""
-    chosen: set[int] = set()
-    for task in range(tasks):
-        of_task = range(task, videos, tasks)
-        chosen.update(Dice("split", seed, task).sample(of_task, round(len(of_task) * VALIDATION_SHARE)))
-    return chosen
+    """A share of all, as nearly as many of each task as can be."""
+    turns = Dice("split", seed).shuffled(range(tasks))
+    of_task = {task: Dice("split", seed, task).shuffled(range(task, videos, tasks)) for task in turns}
+    longest = max(map(len, of_task.values()))
+    dealt = [of_task[task][at] for at in range(longest) for task in turns if at < len(of_task[task])]
+    return set(dealt[: round(videos * VALIDATION_SHARE)])
 
 
 def timeline_of(planned: Planned) -> Timeline:
@@ -80,12 +83,12 @@ def timeline_of(planned: Planned) -> Timeline:
 
 
 def script_of(planned: Planned, settings: KitchenSettings) -> Script:
-    """A video's course: its name, which holds the seed, and this version of the kitchen decide on all of it."""
+    """A video's course: its name, its seed and this version of the kitchen decide on all of it."""
     return write_script(planned.recipe, timeline_of(planned), _dice(planned), bookends=settings.bookends)
 
 
 def _dice(planned: Planned) -> Dice:
-    return Dice("kitchen", KITCHEN_VERSION, planned.id)
+    return Dice("kitchen", KITCHEN_VERSION, planned.seed, planned.id)
 
 
 def scripts(settings: KitchenSettings) -> Sequence[tuple[Planned, Script]]:

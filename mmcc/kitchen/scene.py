@@ -19,9 +19,8 @@ class Portion:
     """Some of an ingredient."""
 
     item: str
-    form: (
-        str  # whole, cut, peeled, juice, poured, powder, cracked, spread; smooth once it is whisked, blended or mashed
-    )
+    # whole, cut, peeled, juice, poured, powder, cracked, spread; smooth once it is whisked, blended or mashed
+    form: str
     cooked: float = 0.0  # 0 raw, 1 browned or soft
 
 
@@ -92,10 +91,24 @@ def after(scene: Scene, step: Step) -> Scene:
     if step.item:
         scene, seasoning = _taken_up(scene, step)
         vessel = scene[name]
-        top = (*vessel.top, Portion(step.item, step.form), *seasoning)[-MOST_ON_TOP:]
-        return scene.with_vessel(name, replace(vessel, top=top, covered=False))
+        if step.item == "chocolate" and name in HOT:
+            return scene.with_vessel(name, _acted_on(_with_more(vessel, Portion("chocolate", "cut")), "melt"))
+        return scene.with_vessel(name, _with_more(vessel, Portion(step.item, step.form), *seasoning))
     acted = _acted_on(vessel.refilled(), step.act)
     return scene.with_vessel(name, acted.cooked_to(0.5) if name in HOT and step.act in MIXING else acted)
+
+
+def _with_more(vessel: Vessel, *portions: Portion) -> Vessel:
+    return replace(vessel, top=_most((*vessel.top, *portions)), covered=False)
+
+
+def _most(portions: tuple[Portion, ...]) -> tuple[Portion, ...]:
+    """As many as a vessel shows; of things that are there twice the older goes first, so that none goes missing."""
+    while len(portions) > MOST_ON_TOP:
+        names = [(p.item, p.form) for p in portions]
+        gone = next((at for at, name in enumerate(names) if name in names[at + 1 :]), 0)
+        portions = portions[:gone] + portions[gone + 1 :]
+    return portions
 
 
 def _acted_on(vessel: Vessel, act: str) -> Vessel:
@@ -104,7 +117,7 @@ def _acted_on(vessel: Vessel, act: str) -> Vessel:
         dough = tuple(p for p in vessel.portions if p.form in ("powder", "smooth"))
         kneaded = _distinct(replace(p, form="smooth") for p in dough)
         return replace(vessel, mixed=kneaded, top=tuple(p for p in vessel.top if p not in dough), stain=())
-    if act in MIXING:
+    if act in (*MIXING, "melt"):
         mixed = vessel.portions if act == "stir" else tuple(replace(p, form="smooth") for p in vessel.portions)
         return replace(vessel, mixed=_distinct(mixed), top=(), stain=())
     if act == "cut":
@@ -122,18 +135,21 @@ def _acted_on(vessel: Vessel, act: str) -> Vessel:
 
 def _moved(scene: Scene, step: Step) -> Scene:
     source = scene[step.source].refilled()
-    target = scene[step.vessel]
-    if {p.item for p in source.portions} <= {
-        p.item for p in target.portions
-    }:  # a second batch takes the place of the first
-        target = Vessel()
-    emptied = Vessel(stain=_distinct(source.portions))
     mixed, top = source.mixed, source.top
+    emptied = Vessel(stain=_distinct(source.portions))
     if step.source == "board":  # the dough goes, the rest stays
-        emptied, top = replace(emptied, top=top), ()
+        emptied, top = Vessel(top=top, stain=_distinct(mixed)), ()
     if step.vessel == "plate":  # nobody plates the cooking water
         mixed, top = _drained(mixed), _drained(top)
-    filled = replace(target, mixed=_distinct(target.mixed + mixed), top=(target.top + top)[-MOST_ON_TOP:], stain=())
+    # A second batch takes the place of the first, and leaves what else is there.
+    again = {portion.item for portion in (*mixed, *top)}
+    target = scene[step.vessel]
+    filled = replace(
+        target,
+        mixed=_distinct((*(p for p in target.mixed if p.item not in again), *mixed)),
+        top=_most((*(p for p in target.top if p.item not in again), *top)),
+        stain=(),
+    )
     return scene.with_vessel(step.source, emptied).with_vessel(step.vessel, filled)
 
 

@@ -7,12 +7,14 @@ lies on a table once it is done: the state is what was done, in order.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Protocol
 
 from mmcc.kitchen.dice import Dice
-from mmcc.kitchen.plan import Planned
+from mmcc.kitchen.plan import KitchenSettings, Planned
 from mmcc.kitchen.recipes import Recipe, Step
 from mmcc.kitchen.timeline import Shown, Timeline
+from mmcc.media.errors import InputError
 
 _TAIL = (5.0, 15.0)  # seconds after the last step: the release does not say how long a video is
 _SHORTEST = 0.1  # seconds; a few real segments have no length
@@ -53,17 +55,28 @@ class RealTask(Protocol):
     def primary(self) -> bool: ...
 
 
-def plan_from(tasks: Mapping[str, RealTask], videos: Iterable[RealVideo], seed: int) -> list[Planned]:
+def plan_from(
+    release: Path,
+    tasks: Mapping[str, RealTask],
+    videos: Iterable[RealVideo],
+    *,
+    seed: int = 0,
+    bookends: bool = False,
+) -> tuple[KitchenSettings, list[Planned]]:
     """One video for each real one that has labelled steps."""
     recipes = {
         name: Recipe(name, task.title, tuple(map(_step, task.steps)), primary=task.primary)
         for name, task in tasks.items()
     }
-    return [
-        Planned(video.id, recipes[video.tasks[0]], video.split or "train", _timeline(video, seed))
+    planned = [
+        Planned(video.id, recipes[video.tasks[0]], video.split or "train", seed, _timeline(video, seed))
         for video in videos
         if video.steps
     ]
+    if not planned:
+        raise InputError(release, "has no video with labelled steps", "Unpack the release's annotations/ too.")
+    used = {video.recipe.id for video in planned}
+    return KitchenSettings(len(planned), len(used), seed, bookends=bookends, timelines=release.name), planned
 
 
 def _step(text: str) -> Step:

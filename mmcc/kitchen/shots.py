@@ -7,6 +7,7 @@ inside steps too.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 from mmcc.kitchen.dice import Dice
 from mmcc.kitchen.recipes import Recipe
@@ -75,13 +76,13 @@ def _within_step(start: float, end: float, vessel: str, dice: Dice) -> list[_Pie
 
 def _cut_up(start: float, end: float, dice: Dice) -> list[tuple[float, float]]:
     """Spans of one shot each; none at all where there is no time."""
-    spans = []
-    while end - start > 0:
+    cuts = [start]
+    while end - cuts[-1] > 0:
         length = max(_SHORTEST, dice.lognormal(_SHOT_SECONDS, _SHOT_SPREAD))
-        cut = end if end - start < length + _SHORTEST else round(start + length, 2)
-        spans.append((start, cut))
-        start = cut
-    return spans
+        cuts.append(end if end - cuts[-1] < length + _SHORTEST else round(cuts[-1] + length, 2))
+    if dice.chance(0.5):  # what is left for the last span differs in length: it may as well come first
+        cuts = [start, *(round(start + end - cut, 2) for cut in cuts[-2:0:-1]), end] if len(cuts) > 1 else cuts
+    return list(pairwise(cuts))
 
 
 def _joined(pieces: list[_Piece], dice: Dice) -> tuple[Shot, ...]:

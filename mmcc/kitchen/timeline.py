@@ -48,8 +48,9 @@ class Timeline:
 
 def draw_timeline(recipe: Recipe, dice: Dice) -> Timeline:
     """A video of a recipe by chance."""
-    timeline = _of_any_length(recipe, dice)
-    return timeline if timeline.duration <= LONGEST else draw_timeline(recipe, dice)
+    while (timeline := _of_any_length(recipe, dice)).duration > LONGEST:
+        pass
+    return timeline
 
 
 def _of_any_length(recipe: Recipe, dice: Dice) -> Timeline:

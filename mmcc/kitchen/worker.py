@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from mmcc.kitchen.captions import write_clean, write_rolling
 from mmcc.kitchen.dice import Dice
 from mmcc.kitchen.features import script_features
+from mmcc.kitchen.files import is_whole, put, put_text
 from mmcc.kitchen.film import write_film
 from mmcc.kitchen.plan import KitchenSettings, Planned, script_of
 from mmcc.kitchen.recipes import Recipe, Step
@@ -47,7 +47,7 @@ class FilesOf:
 
 def is_rolling(planned: Planned) -> bool:
     """Whether its captions are automatic ones that roll, as half of all are."""
-    return Dice("caption style", planned.id).chance(0.5)
+    return Dice("caption style", planned.seed, planned.id).chance(0.5)
 
 
 def to_job(planned: Planned, settings: KitchenSettings, out: Path, *, pixels: bool, features: bool) -> Job:
@@ -70,7 +70,7 @@ def planned_of(job: Job) -> Planned:
         tuple(Shown(*shown) for shown in data["timeline"]["shown"]), data["timeline"]["duration"]
     )
     cook = Recipe(recipe["id"], recipe["title"], steps, lies, recipe["primary"])
-    return Planned(data["id"], cook, data["split"], timeline)
+    return Planned(data["id"], cook, data["split"], data["seed"], timeline)
 
 
 def write_video(job: Job, report: Report) -> Job:
@@ -79,14 +79,14 @@ def write_video(job: Job, report: Report) -> Job:
     script = script_of(planned, settings)
     files = FilesOf.locate(Path(job["out"]), planned)
     try:
-        _put_text(files.annotation, annotation_of(script.timeline))
-        _put_text(files.captions, (write_rolling if is_rolling(planned) else write_clean)(script.spoken))
-        if job["features"] and not files.features.exists():
-            _put(files.features, lambda part: _save(part, script_features(script)))
-        if job["pixels"] and not files.video.exists():
+        put_text(files.annotation, annotation_of(script.timeline))
+        put_text(files.captions, (write_rolling if is_rolling(planned) else write_clean)(script.spoken))
+        if job["features"] and not is_whole(files.features):
+            put(files.features, lambda part: _save(part, script_features(script)))
+        if job["pixels"] and not is_whole(files.video):
             quantiser = Dice(script.seed, "film").integer(_FINEST, _COARSEST)
             frames = _telling(_frames(script, settings), settings.fps, script.timeline.duration, report)
-            _put(files.video, lambda part: write_film(part, frames, settings.size, settings.fps, quantiser))
+            put(files.video, lambda part: write_film(part, frames, settings.size, settings.fps, quantiser))
     except OSError as error:
         raise OutputError(f"{error.filename or files.video}: cannot be written: {error.strerror or error}") from None
     return {}
@@ -115,24 +115,6 @@ def _telling(
 def _save(path: Path, array: NDArray[np.float32]) -> None:
     with path.open("wb") as file:
         np.save(file, array)
-
-
-def _put_text(path: Path, text: str) -> None:
-    if not path.exists():
-        _put(path, lambda part: _write_text(part, text))
-
-
-def _write_text(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8")
-
-
-def _put(path: Path, write: Callable[[Path], None]) -> None:
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        write(part)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 if __name__ == "__main__":

@@ -12,15 +12,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from mmcc.kitchen import KITCHEN_VERSION
+from mmcc.kitchen.files import is_whole, put_text, sweep
 from mmcc.kitchen.plan import KitchenSettings, Planned, recipes_of, timeline_of
 from mmcc.kitchen.recipes import Recipe
 from mmcc.kitchen.worker import FilesOf, annotation_of, to_job
+from mmcc.locks import LOCK, only_writer
 from mmcc.media.errors import InputError
 from mmcc.media.sandbox import Job, Limits, WorkerPool
 
@@ -54,27 +57,13 @@ def write_kitchen(
     progress: Callable[[int], Progress] = lambda total: lambda name, share: None,
 ) -> KitchenReport:
     """Write what is not there yet; videos that fail are listed with the reason, and tried again by the next run."""
-    _claim(out, planned, settings)
-    for folder, wanted in (("annotations", True), ("captions", True), ("videos", pixels), ("features", features)):
-        if wanted:
-            (out / folder).mkdir(exist_ok=True)
-    _write_lists(out, planned, settings)
-    _sweep(out)
-    todo = [each for each in planned if not _is_there(FilesOf.locate(out, each), pixels, features)]
-    failed = []
-    if todo:
-        tell = progress(len(todo))
-
-        def moved(job: Job, seconds: float, total: float | None) -> None:
-            tell(job["planned"]["id"], min(seconds / total, 0.99) if total else 0.0)
-
-        jobs = (to_job(each, settings, out, pixels=pixels, features=features) for each in todo)
-        with WorkerPool("mmcc.kitchen.worker", workers, Limits(), progress=moved) as pool:
-            for outcome in pool.run(jobs):
-                name = outcome.job["planned"]["id"]
-                if outcome.answer is None:
-                    failed.append((name, outcome.reason))
-                tell(name, 1.0)
+    with _claimed(out, planned, settings):
+        for folder, wanted in (("annotations", True), ("captions", True), ("videos", pixels), ("features", features)):
+            if wanted:
+                (out / folder).mkdir(exist_ok=True)
+        todo = [each for each in planned if not _is_there(FilesOf.locate(out, each), pixels, features)]
+        jobs = [to_job(each, settings, out, pixels=pixels, features=features) for each in todo]
+        failed = _run(jobs, workers, progress) if jobs else ()
     timelines = [timeline_of(each) for each in planned]
     return KitchenReport(
         len(planned),
@@ -82,40 +71,63 @@ def write_kitchen(
         len({each.recipe.id for each in planned}),
         sum(timeline.duration for timeline in timelines) / 3600,
         sum(len(timeline.shown) for timeline in timelines),
-        tuple(failed),
+        failed,
     )
+
+
+def _run(jobs: Sequence[Job], workers: int, progress: Callable[[int], Progress]) -> tuple[tuple[str, str], ...]:
+    """Do all jobs; those that failed, with the reason."""
+    tell = progress(len(jobs))
+    failed = []
+
+    def moved(job: Job, seconds: float, total: float | None) -> None:
+        tell(job["planned"]["id"], min(seconds / total, 0.99) if total else 0.0)
+
+    with WorkerPool("mmcc.kitchen.worker", workers, Limits(), progress=moved) as pool:
+        for outcome in pool.run(iter(jobs)):
+            name = outcome.job["planned"]["id"]
+            if outcome.answer is None:
+                failed.append((name, outcome.reason))
+            tell(name, 1.0)
+    return tuple(failed)
 
 
 def render_kitchen(report: KitchenReport, out: Path) -> str:
     """The report in words."""
     lines = [
-        f"{out}: {report.videos} videos of {report.tasks} tasks, {report.hours:.1f} hours, {report.segments} labelled "
-        f"segments (kitchen version {KITCHEN_VERSION}); {report.written} written in this run"
+        f"{out}: {_count(report.videos, 'video')} of {_count(report.tasks, 'task')}, {report.hours:.1f} hours, "
+        f"{_count(report.segments, 'labelled segment')} (kitchen version {KITCHEN_VERSION}); "
+        f"{_count(report.written, 'video')} worked on in this run"
     ]
     lines += [f"  {video}: {reason}" for video, reason in report.failed]
     return "\n".join(lines)
 
 
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'s' * (number != 1)}"
+
+
 def write_text(out: Path, planned: Sequence[Planned], settings: KitchenSettings) -> None:
     """The lists and annotations alone: all that the clock of a kitchen is measured on."""
-    _claim(out, planned, settings)
-    _write_lists(out, planned, settings)
-    (out / "annotations").mkdir(exist_ok=True)
-    for each in planned:
-        FilesOf.locate(out, each).annotation.write_text(annotation_of(timeline_of(each)), encoding="utf-8")
+    with _claimed(out, planned, settings):
+        (out / "annotations").mkdir(exist_ok=True)
+        for each in planned:
+            put_text(FilesOf.locate(out, each).annotation, annotation_of(timeline_of(each)))
 
 
-def _claim(out: Path, planned: Sequence[Planned], settings: KitchenSettings) -> None:
-    """Take a new or empty folder, or one that holds this very kitchen."""
+@contextmanager
+def _claimed(out: Path, planned: Sequence[Planned], settings: KitchenSettings) -> Iterator[None]:
+    """Hold a new or empty folder, or one of this very kitchen, for this run alone; its lists are written."""
     identity = {"kitchen_version": KITCHEN_VERSION, "settings": asdict(settings), "videos": _digest(planned)}
+    if out.exists() and not out.is_dir():
+        raise InputError(out, "is a file", "Name a folder.")
     try:
         out.mkdir(parents=True, exist_ok=True)
-        there = sorted(path.name for path in out.iterdir())
+        there = sorted(path.name for path in out.iterdir() if path.suffix != ".part" and path.name != LOCK)
     except OSError as error:
         raise InputError(out, f"cannot be used: {error.strerror}", "Name a folder that can be written to.") from None
-    path = out / NAME
     if NAME in there:
-        if (found := _read(path)) != identity:
+        if (found := _read(out / NAME)) != identity:
             raise InputError(
                 out,
                 f"holds another kitchen: {_difference(found, identity)}",
@@ -125,10 +137,11 @@ def _claim(out: Path, planned: Sequence[Planned], settings: KitchenSettings) -> 
         raise InputError(
             out, f"holds other files, such as {there[0]}", "Name a new folder: a kitchen fills a folder of its own."
         )
-    else:
-        part = out / f"{NAME}.part"
-        part.write_text(json.dumps(identity, indent=2) + "\n", encoding="utf-8")
-        part.replace(path)
+    with only_writer(out):
+        sweep(out)
+        put_text(out / NAME, json.dumps(identity, indent=2) + "\n")
+        _write_lists(out, planned, settings)
+        yield
 
 
 def _read(path: Path) -> Any:
@@ -146,7 +159,7 @@ def _difference(found: Any, wanted: dict[str, Any]) -> str:
     settings = there.get("settings", {})
     for name, value in wanted["settings"].items():
         if settings.get(name) != value:
-            return f"{name} is {settings.get(name)}, not {value}"
+            return f"its {name} is {settings.get(name)!r}, not {value!r}"
     return "its timelines are others"
 
 
@@ -161,15 +174,15 @@ def _write_lists(out: Path, planned: Sequence[Planned], settings: KitchenSetting
     for name, primary in (("tasks_primary.txt", True), ("tasks_related.txt", False)):
         blocks = [_task(recipe) for recipe in recipes if recipe.primary == primary]
         if blocks:
-            (out / name).write_text("\n".join(blocks), encoding="utf-8")
+            put_text(out / name, "\n".join(blocks))
     for name, split in (("videos.csv", "train"), ("videos_val.csv", "validation")):
         lines = [f"{each.recipe.id},{each.id},videos/{each.id}.mp4\n" for each in planned if each.split == split]
-        (out / name).write_text("".join(lines), encoding="utf-8")
+        put_text(out / name, "".join(lines))
 
 
 def _recipes(planned: Sequence[Planned], settings: KitchenSettings) -> Iterable[Recipe]:
     """Our own tasks, even where a small kitchen has no video of one; of a real release, those that have videos."""
-    if any(each.timeline for each in planned):
+    if settings.timelines:
         return dict.fromkeys(each.recipe for each in planned)
     return recipes_of(settings)
 
@@ -180,12 +193,6 @@ def _task(recipe: Recipe) -> str:
     return f"{recipe.id}\n{recipe.title}\nmmcc-kitchen/{recipe.id}\n{len(recipe.steps)}\n{texts}\n"
 
 
-def _sweep(out: Path) -> None:
-    """Take away what a killed run left half written."""
-    for part in out.glob("*/.*.part"):
-        part.unlink(missing_ok=True)
-
-
 def _is_there(files: FilesOf, pixels: bool, features: bool) -> bool:
     wanted = [files.annotation, files.captions, *[files.video] * pixels, *[files.features] * features]
-    return all(path.exists() for path in wanted)
+    return all(map(is_whole, wanted))

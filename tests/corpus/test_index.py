@@ -3,7 +3,8 @@
 import pytest
 
 from mmcc.corpus.format import index_path
-from mmcc.corpus.index import IndexWriter, latest_positions, only_writer, read_index
+from mmcc.corpus.index import IndexWriter, latest_positions, read_index
+from mmcc.locks import only_writer
 from mmcc.media.errors import InputError
 
 
@@ -61,7 +62,7 @@ def test_packing_keeps_all_rows_in_large_batches(tmp_path):
 
 
 def test_two_writers_are_one_too_many(tmp_path):
-    with only_writer(tmp_path), pytest.raises(InputError, match="another mmcc ingest"), only_writer(tmp_path):
+    with only_writer(tmp_path), pytest.raises(InputError, match="another mmcc"), only_writer(tmp_path):
         pass
     with only_writer(tmp_path):
         pass

@@ -5,7 +5,10 @@ import pytest
 
 from mmcc.kitchen.features import DIMS, script_features, tokens
 from mmcc.kitchen.plan import KitchenSettings, plan, script_of
-from mmcc.kitchen.shots import WORK
+from mmcc.kitchen.recipes import PRIMARY, RELATED
+from mmcc.kitchen.scene import World
+from mmcc.kitchen.script import Moment
+from mmcc.kitchen.shots import WORK, Shot
 
 
 @pytest.fixture(scope="module")
@@ -52,3 +55,13 @@ def test_a_distractor_shows_nothing_of_the_scene(scripts):
     for moment in scripts[0].moments(1):
         names = [token for token, _ in tokens(moment, "v")]
         assert any(" holds " in name or name.startswith("act ") for name in names) <= (moment.shot.kind == WORK)
+
+
+@pytest.mark.parametrize("recipe", (*PRIMARY, *RELATED), ids=lambda recipe: recipe.title)
+def test_every_step_leaves_a_trace_in_the_vectors(recipe):
+    world = World(recipe)
+    for at, step in enumerate(recipe.steps):
+        shot = Shot(0.0, 1.0, WORK, "seed", step.vessel)
+        before, after = world.prepare(at), world.show(at)
+        bags = [sorted(tokens(Moment(0.5, shot, scene, None, 0.0), "v")) for scene in (before, after)]
+        assert bags[0] != bags[1], step.text

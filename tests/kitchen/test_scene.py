@@ -78,6 +78,28 @@ def test_a_steak_that_is_seasoned_after_another_went_into_the_pan():
     assert items(cooked("Grill a Steak", "put steak in pan", "season steak")["board"].top) == ["steak", "salt"]
 
 
+def test_however_often_a_step_is_shown_nothing_goes_missing():
+    often = ["season steak"] * 12
+    assert "steak" in items(cooked("Grill a Steak", *often)["board"].top)
+    glass = cooked("Make Iced Coffee", "pour coffee", "add ice", *["pour cream"] * 12)["glass"]
+    assert set(items(glass.top)) == {"coffee", "ice", "cream"} and len(glass.top) == MOST_ON_TOP
+
+
+def test_a_second_sauce_leaves_the_pasta():
+    plate = cooked("Make Pasta with Tomato Sauce", "pour sauce over pasta", "simmer sauce", "pour sauce over pasta")
+    assert sorted(items(plate["plate"].portions)) == ["pasta", "salt", "tomato"]
+
+
+def test_apples_that_wait_on_the_board_do_not_get_into_the_dough():
+    tin = cooked("Make Apple Pie", "cut apple", "put dough in tin", "put dough in tin")["tin"]
+    assert items(tin.portions) == ["flour"]
+
+
+def test_chocolate_melts_into_the_milk():
+    pot = cooked("Make Hot Chocolate", "warm milk", "add chocolate")["pot"]
+    assert items(pot.mixed) == ["milk", "chocolate"] and pot.top == ()
+
+
 def test_within_a_step_things_arrive_half_way_and_cook_by_and_by():
     recipe = BY_TITLE["Make Tomato Soup"]
     texts = [step.text for step in recipe.steps]

@@ -16,6 +16,7 @@ from mmcc.corpus.crosstask import read_crosstask
 from mmcc.kitchen.plan import KitchenSettings, plan, script_of, timeline_of
 from mmcc.kitchen.recipes import PRIMARY
 from mmcc.kitchen.write import write_kitchen
+from mmcc.locks import only_writer
 from mmcc.media.errors import InputError
 
 SMALL = KitchenSettings(videos=20, seed=5, size=48, fps=1)
@@ -77,8 +78,9 @@ def test_a_second_run_changes_nothing_and_a_lost_file_comes_back(kitchen, capsys
     before = snapshot(kitchen)
     victim = kitchen / "videos" / f"{plan(SMALL)[7].id}.mp4"
     victim.unlink()
+    (kitchen / "features" / f"{plan(SMALL)[8].id}.npy").write_bytes(b"")
     assert main(["kitchen", str(kitchen), *FLAGS, "--features", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["written"] == 1
+    assert json.loads(capsys.readouterr().out)["written"] == 2
     assert snapshot(kitchen) == before
 
 
@@ -97,6 +99,19 @@ def test_a_killed_run_is_gone_on_with(kitchen, tmp_path):
     assert list(out.rglob("*.part")) == []
 
 
+def test_two_runs_do_not_write_at_once(kitchen, capsys):
+    with only_writer(kitchen):
+        assert main(["kitchen", str(kitchen), *FLAGS, "--features"]) == 3
+    assert "another mmcc is writing to it" in capsys.readouterr().err
+
+
+def test_a_run_that_died_before_its_first_file_is_gone_on_with(tmp_path):
+    (tmp_path / ".kitchen.json.123.part").write_text("{")
+    (tmp_path / ".lock").touch()
+    assert main(["kitchen", str(tmp_path), "--videos", "2", "--size", "32", "--fps", "0.2"]) == 0
+    assert len(list((tmp_path / "videos").iterdir())) == 2 and not list(tmp_path.glob(".*.part"))
+
+
 def test_an_interrupted_run_says_how_to_go_on(tmp_path):
     out = tmp_path / "stopped"
     process = subprocess.Popen(
@@ -111,7 +126,11 @@ def test_an_interrupted_run_says_how_to_go_on(tmp_path):
 
 @pytest.mark.parametrize(
     ("flags", "word"),
-    [(["--seed", "6"], "seed is 5, not 6"), (["--bookends"], "bookends"), (["--videos", "21"], "videos is 20, not 21")],
+    [
+        (["--seed", "6"], "seed is 5, not 6"),
+        (["--bookends"], "bookends is False, not True"),
+        (["--videos", "21"], "videos is 20, not 21"),
+    ],
 )
 def test_another_kitchen_is_not_written_over(kitchen, capsys, flags, word):
     before = snapshot(kitchen)
@@ -127,6 +146,12 @@ def test_a_folder_of_other_things_is_left_alone(tmp_path, capsys):
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
 
 
+def test_a_file_is_not_a_folder(tmp_path, capsys):
+    (tmp_path / "out").write_text("")
+    assert main(["kitchen", str(tmp_path / "out"), "--videos", "2"]) == 3
+    assert "is a file" in capsys.readouterr().err
+
+
 def test_a_damaged_kitchen_json_is_named(tmp_path):
     (tmp_path / "kitchen.json").write_text("{")
     with pytest.raises(InputError, match=r"kitchen\.json"):
@@ -136,9 +161,11 @@ def test_a_damaged_kitchen_json_is_named(tmp_path):
 @pytest.mark.parametrize(
     ("flags", "word"),
     [
-        (["--tasks", "19"], "18 primary tasks"),
+        (["--tasks", "19"], "at most 18"),
         (["--size", "97"], "even"),
         (["--timelines", "release"], "--features"),
+        (["--timelines", "release", "--features", "--videos", "3"], "--videos does not go"),
+        (["--size", "100000"], "at most 1024"),
         (["--no-pixels"], "--features"),
         (["--videos", "0"], "at least 1"),
         (["--fps", "nan"], "finite"),
@@ -153,10 +180,12 @@ def test_flags_that_make_no_sense_are_refused(tmp_path, capsys, flags, word):
     assert not (tmp_path / "out").exists()
 
 
-def test_vectors_alone_need_no_pixels(tmp_path):
+def test_vectors_alone_need_no_pixels(tmp_path, capsys):
     out = tmp_path / "vectors"
     assert main(["kitchen", str(out), "--videos", "3", "--features", "--no-pixels"]) == 0
     assert len(list((out / "features").iterdir())) == 3 and not (out / "videos").exists()
+    assert main(["ingest", str(out), "-o", str(tmp_path / "corpus")]) == 3
+    assert "--features" in capsys.readouterr().err
 
 
 def test_the_semi_real_variant(shared, tmp_path):

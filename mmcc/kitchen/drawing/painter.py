@@ -28,7 +28,7 @@ from mmcc.kitchen.shots import WORK, Shot
 
 SUPERSAMPLING = 3
 _FRAMINGS = {1.6: 0.4, 2.1: 0.35, 3.0: 0.25}  # width of the view: how close the camera is, and how often
-_NEARER = {"glass": 0.7, "jar": 0.75, "blender": 0.8}  # of a small thing
+_TALL = {"glass": 0.35, "jar": 0.4, "blender": 0.5}  # half their height: the camera looks at their opening
 _APART = 1.35  # between vessels on the counter
 
 
@@ -82,10 +82,10 @@ class Painter:
             distractors.draw_still(canvas, self._look, shot.kind, _of_distractor(shot))
             return _ShotPicture(shot, motion, view, room)
         x, y = self._places[shot.focus]
-        width = dice.weighted(_FRAMINGS) * dice.uniform(0.9, 1.1) * _NEARER.get(shot.focus, 1.0)
+        width = dice.weighted(_FRAMINGS) * dice.uniform(0.9, 1.1) + 0.4 * _TALL.get(shot.focus, 0.0)
         view = View(
             x + dice.uniform(-0.12, 0.12) * width,
-            y - 0.12 * width + dice.uniform(-0.08, 0.08) * width,
+            y - 0.12 * width - _TALL.get(shot.focus, 0.0) + dice.uniform(-0.08, 0.08) * width,
             width * (1 + MARGIN),
         )
         canvas = Canvas(room, view)
