@@ -1,0 +1,151 @@
+"""Frame encoders: pixels, features, and those of others by name."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+from safetensors.torch import save_file
+from torch import nn
+
+from mmcc.models import MMCC, ModelConfig, WeightsError, encoders, register_frame_encoder
+from mmcc.models.encoders import build_frame_encoder, load_published_weights
+from mmcc.models.resnet import ResNet18
+
+TINY = ModelConfig(dims=6, width=4)
+
+
+def frames(count=3, pixels=48, seed=0):
+    return torch.randint(
+        0, 256, (count, pixels, pixels, 3), dtype=torch.uint8, generator=torch.Generator().manual_seed(seed)
+    )
+
+
+def test_pixels_are_normalised_inside():
+    torch.manual_seed(0)
+    encoder = build_frame_encoder(TINY).double().eval()
+    pixels = frames()
+    mean, std = torch.tensor([0.485, 0.456, 0.406]).double(), torch.tensor([0.229, 0.224, 0.225]).double()
+    by_hand = ((pixels.double() / 255 - mean) / std).permute(0, 3, 1, 2).contiguous()
+    expected = encoder.resnet(by_hand) @ encoder.head.weight.T + encoder.head.bias
+    torch.testing.assert_close(encoder(pixels), expected, atol=1e-6, rtol=1e-6)
+
+
+def test_convolutions_get_channels_last_without_a_copy_of_their_own():
+    encoder, seen = build_frame_encoder(TINY), []
+    encoder.resnet.conv1.register_forward_hook(lambda module, inputs, output: seen.extend([inputs[0], output]))
+    encoder(frames())
+    assert all(maps.is_contiguous(memory_format=torch.channels_last) for maps in seen)
+
+
+def test_the_batch_is_left_as_it_was():
+    pixels = frames()
+    build_frame_encoder(TINY)(pixels)
+    assert torch.equal(pixels, frames())
+
+
+@pytest.mark.parametrize("pixels", [48, 64, 112])
+def test_any_size_of_frame_gives_z(pixels):
+    assert build_frame_encoder(TINY)(frames(2, pixels)).shape == (2, 6)
+
+
+def test_features_go_through_two_layers():
+    torch.manual_seed(0)
+    encoder = build_frame_encoder(replace(TINY, frame_encoder="features", feature_dims=9)).double()
+    x = torch.randn(4, 9, dtype=torch.float64)
+    first, _, norm, second = encoder.layers
+    hidden = (x @ first.weight.T + first.bias).clamp(min=0)
+    hidden = hidden - hidden.mean(dim=1, keepdim=True)
+    hidden = hidden / (hidden.square().mean(dim=1, keepdim=True) + norm.eps).sqrt()
+    torch.testing.assert_close(encoder(x), hidden @ second.weight.T + second.bias)
+
+
+@pytest.mark.parametrize(
+    ("config", "wrong", "remedy"),
+    [
+        (TINY, torch.zeros(2, 9), "frame_encoder: features"),
+        (TINY, torch.zeros(2, 48, 48, 3), "uint8"),
+        (replace(TINY, frame_encoder="features", feature_dims=9), torch.zeros(2, 8), r"\[P, 9\].*\[2, 8\]"),
+        (replace(TINY, frame_encoder="features", feature_dims=9), frames(), "frame_encoder: resnet18"),
+    ],
+)
+def test_the_wrong_kind_of_corpus_is_named_with_the_setting_to_change(config, wrong, remedy):
+    with pytest.raises(ValueError, match=remedy):
+        build_frame_encoder(config)(wrong)
+
+
+def test_features_of_unknown_length_are_refused():
+    with pytest.raises(ValueError, match=r"model\.feature_dims"):
+        build_frame_encoder(replace(TINY, frame_encoder="features"))
+
+
+def test_another_encoder_takes_a_few_lines(monkeypatch):
+    monkeypatch.setattr(encoders, "_FACTORIES", dict(encoders._FACTORIES))
+
+    class AverageColour(nn.Module):
+        def __init__(self, config):
+            super().__init__()
+            self.layer = nn.Linear(3, config.dims)
+
+        def forward(self, frames):
+            return self.layer(frames.float().mean(dim=(1, 2)))
+
+    register_frame_encoder("average-colour")(AverageColour)
+    model = MMCC(replace(TINY, frame_encoder="average-colour"), vocabulary_size=5)
+    assert model.embed_frames(frames()).shape == (3, 6)
+    with pytest.raises(ValueError, match="registered already"):
+        register_frame_encoder("average-colour")(lambda config: nn.Identity())
+
+
+def test_an_unknown_name_lists_the_known_ones():
+    with pytest.raises(ValueError, match=r"'resnet19' \(known: features, resnet18\)"):
+        build_frame_encoder(replace(TINY, frame_encoder="resnet19"))
+
+
+@pytest.mark.parametrize(("setting", "value"), [("dims", 0), ("width", -1), ("feature_dims", -1)])
+def test_impossible_sizes_are_named(setting, value):
+    with pytest.raises(ValueError, match=f"model.{setting} is {value}"):
+        ModelConfig(**{setting: value})
+
+
+@pytest.fixture
+def published():
+    """As torchvision publishes it: with a classifier, and in older files without counts of batches."""
+    torch.manual_seed(7)
+    weights = {k: v for k, v in ResNet18().state_dict().items() if not k.endswith("num_batches_tracked")}
+    return weights | {"fc.weight": torch.zeros(1000, 512), "fc.bias": torch.zeros(1000)}
+
+
+def test_published_weights_load_without_their_classifier(published, tmp_path):
+    save_file(published, tmp_path / "resnet18.safetensors")
+    encoder = build_frame_encoder(replace(TINY, width=64))
+    load_published_weights(encoder, tmp_path / "resnet18.safetensors")
+    loaded = encoder.resnet.state_dict()
+    assert all(torch.equal(loaded[name], tensor) for name, tensor in published.items() if not name.startswith("fc."))
+
+
+def test_published_weights_that_do_not_fit_are_named(published, tmp_path):
+    path = tmp_path / "other.safetensors"
+    published["layer2.0.downsample.0.weight"] = torch.zeros(128, 64, 3, 3)
+    published["layer1.0.conv3.weight"] = published.pop("layer1.0.conv2.weight")
+    save_file(published, path)
+    encoder = build_frame_encoder(replace(TINY, width=64))
+    before = {name: tensor.clone() for name, tensor in encoder.state_dict().items()}
+    with pytest.raises(WeightsError) as caught:
+        load_published_weights(encoder, path)
+    for part in (
+        str(path),
+        "1 weights missing (layer1.0.conv2.weight)",
+        "1 weights not of this model (layer1.0.conv3.weight)",
+        "layer2.0.downsample.0.weight [128, 64, 3, 3] instead of [128, 64, 1, 1]",
+    ):
+        assert part in str(caught.value)
+    assert all(torch.equal(before[name], tensor) for name, tensor in encoder.state_dict().items())
+
+
+@pytest.mark.parametrize(
+    ("config", "cause"),
+    [(TINY, "model.width is 4"), (replace(TINY, frame_encoder="features", feature_dims=2), "frame_encoder: resnet18")],
+)
+def test_published_weights_need_the_published_net(config, cause, tmp_path):
+    with pytest.raises(WeightsError, match=cause):
+        load_published_weights(build_frame_encoder(config), tmp_path / "resnet18.safetensors")
