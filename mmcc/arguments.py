@@ -34,6 +34,11 @@ class Arg:
     most: float | None = None  # numbers must not be greater
 
 
+@dataclass(frozen=True)
+class Overrides:
+    """Marks a parameter that takes every `--dotted.name VALUE` of the command line, as a dictionary."""
+
+
 def build_parser(prog: str, description: str, version: str, verbs: Iterable[Verb]) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog=prog, description=description, formatter_class=_Help)
     parser.add_argument("--version", action="version", version=f"{prog} {version}")
@@ -46,20 +51,56 @@ def build_parser(prog: str, description: str, version: str, verbs: Iterable[Verb
         command.set_defaults(_verb=verb)
         hints = get_type_hints(verb, include_extras=True)
         for name, parameter in inspect.signature(verb).parameters.items():
-            _add(command, name, parameter, hints[name])
+            if not _is_taker(hints[name]):
+                _add(command, name, parameter, hints[name])
     return parser
 
 
 def call(parser: argparse.ArgumentParser, arguments: list[str] | None) -> int:
     """Parse, and call the verb that was named."""
-    values = vars(parser.parse_args(arguments))
+    known, rest = parser.parse_known_args(arguments)
+    values = vars(known)
     verb: Verb = values.pop("_verb")
+    dotted, unknown = _take_overrides(rest)
+    taker = _overrides_of(verb)
+    if unknown or (dotted and not taker):
+        parser.error(f"unrecognized arguments: {' '.join(unknown or rest)}")
+    if taker:
+        values[taker] = dotted
     positional = [
         values.pop(name)
         for name, parameter in inspect.signature(verb).parameters.items()
         if parameter.kind is inspect.Parameter.POSITIONAL_ONLY
     ]
     return verb(*positional, **values)
+
+
+def _overrides_of(verb: Verb) -> str | None:
+    """The name of the parameter that takes dotted settings, if there is one."""
+    hints = get_type_hints(verb, include_extras=True)
+    return next((name for name, hint in hints.items() if _is_taker(hint)), None)
+
+
+def _is_taker(hint: Any) -> bool:
+    return any(isinstance(note, Overrides) for note in get_args(hint))
+
+
+def _take_overrides(words: list[str]) -> tuple[dict[str, str], list[str]]:
+    """`--train.lr 1e-4` and `--train.lr=1e-4` by name, and the words that are neither."""
+    dotted: dict[str, str] = {}
+    unknown: list[str] = []
+    left = iter(words)
+    for word in left:
+        name, given, value = word.removeprefix("--").partition("=")
+        if not (word.startswith("--") and "." in name):
+            unknown.append(word)
+        elif given:
+            dotted[name] = value
+        elif (following := next(left, None)) is not None:
+            dotted[name] = following
+        else:
+            unknown.append(f"{word} (without a value)")
+    return dotted, unknown
 
 
 def _add(command: argparse.ArgumentParser, name: str, parameter: inspect.Parameter, hint: Any) -> None:

@@ -1,0 +1,49 @@
+"""How segments are drawn from a corpus and made into batches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class DataConfig:
+    """From rest to batches. Times in seconds, rates in frames per second."""
+
+    segment_seconds: float = 64.0  # the paper's longest segment
+    frame_rates: tuple[float, ...] = (0.25, 0.5, 1.0)  # the paper's; one is drawn for each segment
+    validation_rate: float = 0.5  # 32 frames in 64 s: the chance to return to the start is 3 %, the paper's is 4 %
+    max_frames: int = 64  # 64 s at 1 fps: by default it cuts nothing, and lower it bounds memory
+    max_utterances: int = 32  # utterances last 1 to 4 s: 64 s of steady speech hold about 25
+    min_frames: int = 2  # a cycle needs somewhere to go
+    min_utterances: int = 2
+    tries: int = 8  # draws of one video before a start that is known to do: where half of them fail, 1 in 256 does
+
+    min_word_count: int = 3  # rarer words are mostly slips of speech recognition, and too few to learn from
+    max_vocabulary: int = 50_000  # about what HowTo100M's captions need; 512 dims of each take 100 MB
+    max_words: int = 20  # an utterance lasts 4 s at most, and people speak up to 5 words a second
+
+    augment: bool = False  # pixels only; the paper names none
+    crop_smallest: float = 0.6  # share of the picture's area; less would cut off hands and tools
+    flip: float = 0.5  # kitchens have no left and right
+    colour: float = 0.2  # gains of each channel and of all lie in 1 ± this: another lamp, not another food
+
+    def __post_init__(self) -> None:
+        for name in ("segment_seconds", "validation_rate"):
+            _require(getattr(self, name) > 0, name, "must be above 0", getattr(self, name))
+        _require(bool(self.frame_rates), "frame_rates", "must name a rate", self.frame_rates)
+        _require(all(rate > 0 for rate in self.frame_rates), "frame_rates", "must be above 0", self.frame_rates)
+        for name in ("min_frames", "min_utterances", "tries", "min_word_count", "max_words"):
+            _require(getattr(self, name) >= 1, name, "must be at least 1", getattr(self, name))
+        _require(self.max_frames >= self.min_frames, "max_frames", "is below min_frames", self.max_frames)
+        _require(
+            self.max_utterances >= self.min_utterances, "max_utterances", "is below min_utterances", self.max_utterances
+        )
+        _require(self.max_vocabulary >= 3, "max_vocabulary", "must leave room for a word", self.max_vocabulary)
+        _require(0 < self.crop_smallest <= 1, "crop_smallest", "must be a share, above 0", self.crop_smallest)
+        _require(0 <= self.flip <= 1, "flip", "must be a probability", self.flip)
+        _require(0 <= self.colour < 1, "colour", "must be in [0, 1)", self.colour)
+
+
+def _require(holds: bool, name: str, rule: str, value: object) -> None:
+    if not holds:
+        raise ValueError(f"{name} {rule} (it is {value!r})")

@@ -1,0 +1,233 @@
+"""Which stretches of which videos are shown: a pure function of the seed and the sample's number.
+
+A segment is a time span of one video at one frame rate. Where it would have more frames or utterances than a batch
+has room for, it ends earlier, for both modalities at the same moment: cut apart, the words would be about frames that
+are not there.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from operator import itemgetter
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mmcc.corpus import Corpus, Video
+from mmcc.data.chance import Use, generator
+from mmcc.data.config import DataConfig
+from mmcc.data.vocabulary import has_words
+from mmcc.media.errors import InputError
+
+Times = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+_CLOSEST = 0.6  # of an interval, between frames of a thinned video; not half of it, where rounding would decide
+
+
+class Moments(NamedTuple):
+    """When the nodes of a video are: its frames, and the centres of its utterances that have words."""
+
+    video: str
+    frames: Times  # ascending
+    centres: Times  # ascending
+    texts: list[str]  # of each centre
+
+    @classmethod
+    def of(cls, video: Video) -> Moments:
+        said = [((each.start + each.end) / 2, each.text) for each in video.utterances if has_words(each.text)]
+        said.sort(key=itemgetter(0))  # of utterances that overlap, the first to start may be the last to end
+        return cls(video.id, video.times, np.array([centre for centre, _ in said]), [text for _, text in said])
+
+
+class Segment(NamedTuple):
+    """A stretch of one video: which of its nodes are shown."""
+
+    moments: Moments
+    start: float
+    end: float  # not included
+    rate: float  # frames per second
+    frames: Indices  # into moments.frames
+    utterances: Indices  # into moments.centres
+
+    @property
+    def frame_times(self) -> Times:
+        return self.moments.frames[self.frames]
+
+    @property
+    def text_times(self) -> Times:
+        return self.moments.centres[self.utterances]
+
+    @property
+    def texts(self) -> list[str]:
+        return [self.moments.texts[each] for each in self.utterances]
+
+
+def thin(times: Times, start: float, rate: float) -> Indices:
+    """One frame of each interval of 1/rate seconds, counted from `start`: the one nearest the interval's middle.
+
+    Where a video begins, ends or has a gap, that may be just after the frame before: such a frame is left out.
+    """
+    place = (times - start) * rate
+    interval = np.floor(place)
+    nearest_first = np.lexsort((np.abs(place - interval - 0.5), interval))
+    kept = nearest_first[np.diff(interval[nearest_first], prepend=-np.inf) > 0]
+    return kept[np.diff(place[kept], prepend=-np.inf) > _CLOSEST].astype(np.int64)
+
+
+class Cutter:
+    """Cuts segments out of videos."""
+
+    def __init__(self, corpus_rate: float, config: DataConfig) -> None:
+        self._corpus_rate, self._config = corpus_rate, config
+        self.rates = tuple(rate for rate in config.frame_rates if rate <= corpus_rate) or (corpus_rate,)
+
+    def cut(self, moments: Moments, start: float, rate: float) -> Segment:
+        """From `start` for the longest time a segment lasts, or up to where its frames or utterances grow too many."""
+        config = self._config
+        end = start + config.segment_seconds
+        frames = _between(moments.frames, start, end)
+        if rate < self._corpus_rate:
+            frames = frames[thin(moments.frames[frames], start, rate)]
+        utterances = _between(moments.centres, start, end)
+        if len(frames) > config.max_frames:
+            end = float(moments.frames[frames[config.max_frames]])
+        if len(utterances) > config.max_utterances:
+            end = min(end, float(moments.centres[utterances[config.max_utterances]]))
+        frames = frames[: np.searchsorted(moments.frames[frames], end)]
+        utterances = utterances[: np.searchsorted(moments.centres[utterances], end)]
+        return Segment(moments, start, end, rate, frames, utterances)
+
+    def suffices(self, segment: Segment) -> bool:
+        enough_frames = len(segment.frames) >= self._config.min_frames
+        return enough_frames and len(segment.utterances) >= self._config.min_utterances
+
+    def draw(self, moments: Moments, chance: np.random.Generator) -> Segment:
+        """A segment at random, of a video that has one: where several draws do not suffice, one is searched for."""
+        first, last = self._bounds(moments)
+        for _ in range(self._config.tries):
+            rate = self.rates[int(chance.random() * len(self.rates))]
+            # Starts before the first frame move the phase of thinning, so that a short video shows all its frames.
+            earliest = first - 1 / rate
+            latest = last - min(self._config.segment_seconds, self._config.max_frames / rate)
+            start = earliest + chance.random() * (max(latest, first) - earliest)
+            segment = self.cut(moments, start, rate)
+            if self.suffices(segment):
+                return segment
+        found = self.find(moments, from_share=chance.random())
+        assert found is not None, f"{moments.video} has no segment: it should not have been drawn"
+        return found
+
+    def find(self, moments: Moments, from_share: float = 0.0) -> Segment | None:
+        """A segment that suffices, if there is one: tries nodes as starts, beginning at a share of the way."""
+        starts = np.unique(np.concatenate([moments.frames, moments.centres]))
+        ends = starts + self._config.segment_seconds
+        seen = np.searchsorted(moments.frames, ends) - np.searchsorted(moments.frames, starts)
+        said = np.searchsorted(moments.centres, ends) - np.searchsorted(moments.centres, starts)
+        starts = starts[(seen >= self._config.min_frames) & (said >= self._config.min_utterances)]
+        for start in np.roll(starts, -int(from_share * len(starts))).tolist():
+            for rate in sorted(self.rates, reverse=True):
+                segment = self.cut(moments, start, rate)
+                if self.suffices(segment):
+                    return segment
+        return None
+
+    def consecutive(self, moments: Moments, rate: float) -> Iterator[Segment]:
+        """The whole video, in segments side by side; those that do not suffice too."""
+        start, last = self._bounds(moments)
+        while start < last:
+            segment = self.cut(moments, start, min(rate, self._corpus_rate))
+            yield segment
+            # More utterances at one moment than there is room for end a segment where it begins: pass over it.
+            start = segment.end if segment.end > start else start + self._config.segment_seconds
+
+    def unusable(self, moments: Moments) -> str:
+        """Why no segment of a video can be used; empty if one can."""
+        config = self._config
+        if not len(moments.centres):
+            return "no captions"
+        if len(moments.centres) < config.min_utterances:
+            return f"fewer than {config.min_utterances} utterances"
+        if len(moments.frames) < config.min_frames:
+            return f"fewer than {config.min_frames} frames"
+        if self.find(moments) is None:
+            wanted = f"{config.min_frames} frames and {config.min_utterances} utterances"
+            return f"no segment of {config.segment_seconds:g} s has {wanted}"
+        return ""
+
+    def _bounds(self, moments: Moments) -> tuple[float, float]:
+        """From the first frame to the end of the last, which lasts until the next would come. Captions may go on
+        for hours after a video, by mistake: where nothing is seen, no segment is looked for."""
+        return float(moments.frames[0]), float(moments.frames[-1]) + 1 / self._corpus_rate
+
+
+class UsableVideos:
+    """The videos of a split that have a segment, and why the others have none."""
+
+    def __init__(self, corpus: Corpus, split: str, config: DataConfig) -> None:
+        self.corpus, self.config = corpus, config
+        self.cutter = Cutter(corpus.manifest.fps, config)
+        reasons = {each: self.cutter.unusable(Moments.of(corpus[each])) for each in corpus.split(split)}
+        self.ids = [each for each, reason in reasons.items() if not reason]
+        self.unusable = {each: reason for each, reason in reasons.items() if reason}
+        if self.ids:
+            return
+        if not len(corpus):
+            raise InputError(corpus.path, "holds no video", "Add some with: mmcc ingest SRC -o CORPUS")
+        if not reasons:
+            raise InputError(corpus.path, f"none of its {len(corpus)} videos is for {split}", "Ingest more videos.")
+        remedy = "Put caption files beside the videos and ingest again, or ingest with --transcribe."
+        if set(reasons.values()) == {"no captions"}:
+            raise InputError(corpus.path, f"none of its {len(reasons)} {split} videos has captions", remedy)
+        cause = f"none of its {len(reasons)} {split} videos can be used: {self.why_unusable()}"
+        raise InputError(corpus.path, cause, remedy)
+
+    def why_unusable(self) -> str:
+        """The reasons, each with how many videos it holds for; empty if all can be used."""
+        counts = Counter(self.unusable.values()).most_common()
+        return ", ".join(f"{reason} ({count})" for reason, count in counts)
+
+
+class SegmentSampler:
+    """Sample number n to a segment. Each epoch, of as many samples as there are videos, shows every video once."""
+
+    def __init__(self, videos: UsableVideos, seed: int) -> None:
+        self.videos, self.seed = videos, seed
+        self._epoch, self._order = -1, np.empty(0, np.int64)
+
+    def __len__(self) -> int:
+        """Samples in an epoch."""
+        return len(self.videos.ids)
+
+    def segment(self, number: int) -> Segment:
+        epoch, place = divmod(number, len(self))
+        video = self.videos.ids[self._order_of(epoch)[place]]
+        chance = generator(self.seed, Use.SEGMENT, number)
+        return self.videos.cutter.draw(Moments.of(self.videos.corpus[video]), chance)
+
+    def _order_of(self, epoch: int) -> Indices:
+        if epoch != self._epoch:
+            self._order = np.argsort(generator(self.seed, Use.ORDER, epoch).random(len(self)), kind="stable")
+            self._epoch = epoch
+        return self._order
+
+
+def consecutive_segments(videos: UsableVideos, limit: int | None = None) -> list[Segment]:
+    """Every usable segment of the videos, side by side; of too many, as many as `limit`, evenly spread."""
+    cutter, rate = videos.cutter, videos.config.validation_rate
+    segments = [
+        segment
+        for video in videos.ids
+        for segment in cutter.consecutive(Moments.of(videos.corpus[video]), rate)
+        if cutter.suffices(segment)
+    ]
+    if limit is None or len(segments) <= limit:
+        return segments
+    return [segments[place * len(segments) // limit] for place in range(limit)]
+
+
+def _between(times: Times, start: float, end: float) -> Indices:
+    first, last = np.searchsorted(times, (start, end))
+    return np.arange(first, last)

@@ -1,0 +1,86 @@
+"""Words to numbers: the words of the training split's utterances, most frequent first.
+
+A vocabulary at rest is a text file with a word a line; a word's id is its line, counted from 0. Lines 0 and 1 are
+padding and unknown words, in brackets that no word can have.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mmcc.corpus import Corpus
+from mmcc.data.config import DataConfig
+from mmcc.media.errors import InputError
+
+PADDING, UNKNOWN = 0, 1
+_RESERVED = ("<padding>", "<unknown>")
+_WORD = re.compile(r"[\w']+")
+
+
+def words_of(text: str) -> list[str]:
+    return _WORD.findall(text.lower())
+
+
+def has_words(text: str) -> bool:
+    """Whether anything of a text can be encoded: music notes and dashes cannot."""
+    return _WORD.search(text) is not None
+
+
+class Vocabulary:
+    """The words a model knows."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self.words = (*_RESERVED, *words)
+        self._ids = {word: number for number, word in enumerate(self.words)}
+
+    @classmethod
+    def build(cls, texts: Iterable[str], min_count: int, max_size: int) -> Vocabulary:
+        """Words said at least `min_count` times, the most frequent where there are too many; ties by spelling."""
+        counts: Counter[str] = Counter()
+        for text in texts:
+            counts.update(words_of(text))
+        ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+        return cls([word for word, count in ranked if count >= min_count][: max_size - len(_RESERVED)])
+
+    @classmethod
+    def of_corpus(cls, corpus: Corpus, video_ids: Iterable[str], config: DataConfig) -> Vocabulary:
+        texts = (utterance.text for video_id in video_ids for utterance in corpus[video_id].utterances)
+        vocabulary = cls.build(texts, config.min_word_count, config.max_vocabulary)
+        if len(vocabulary) == len(_RESERVED):
+            cause = f"no word is said {config.min_word_count} times in the videos to train on"
+            raise InputError(corpus.path, cause, "Lower data.min_word_count, or ingest more narrated videos.")
+        return vocabulary
+
+    def __len__(self) -> int:
+        """The rows an embedding needs: padding and unknown included."""
+        return len(self.words)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Vocabulary) and self.words == other.words
+
+    def encode(self, texts: Sequence[str], max_words: int) -> NDArray[np.int64]:
+        """Ids [texts, max_words], padded; a text's words beyond `max_words` are left out."""
+        ids = np.full((len(texts), max_words), PADDING, np.int64)
+        for row, text in zip(ids, texts, strict=True):
+            known = [self._ids.get(word, UNKNOWN) for word in words_of(text)[:max_words]]
+            row[: len(known)] = known
+        return ids
+
+    def save(self, path: Path) -> None:
+        path.write_text("\n".join(self.words) + "\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: Path) -> Vocabulary:
+        try:
+            reserved, words = (lines := path.read_text(encoding="utf-8").split("\n"))[:2], lines[2:-1]
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(path, f"cannot be read ({error})", "Copy it again from where the run was made.") from None
+        if tuple(reserved) != _RESERVED or lines[-1] or len(set(words)) != len(words):
+            raise InputError(path, "is not a vocabulary", f"Its first lines should be {' and '.join(_RESERVED)}.")
+        return cls(words)

@@ -1,0 +1,58 @@
+"""Small corpora made the way people make them: a kitchen, written out and ingested; and arrays with captions."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mmcc.cli import main
+from mmcc.corpus import Corpus
+
+
+@pytest.fixture(scope="session")
+def kitchen_folder(tmp_path_factory) -> Path:
+    out = tmp_path_factory.mktemp("data") / "kitchen"
+    assert main(["kitchen", str(out), "--videos", "12", "--size", "48", "--fps", "1", "--features"]) == 0
+    return out
+
+
+@pytest.fixture(scope="session")
+def pixels(kitchen_folder) -> Corpus:
+    """Twelve videos of 48 x 48 pixels, one frame a second."""
+    out = kitchen_folder.parent / "pixels"
+    assert main(["ingest", str(kitchen_folder), "-o", str(out), "--size", "48"]) == 0
+    return Corpus.open(out)
+
+
+@pytest.fixture(scope="session")
+def vectors(kitchen_folder) -> Corpus:
+    """The same videos as feature vectors."""
+    out = kitchen_folder.parent / "vectors"
+    assert main(["ingest", str(kitchen_folder), "-o", str(out), "--features", "1"]) == 0
+    return Corpus.open(out)
+
+
+def srt(captions: list[tuple[float, float, str]]) -> str:
+    def clock(seconds: float) -> str:
+        return f"00:{int(seconds) // 60:02d}:{int(seconds) % 60:02d},{round(seconds % 1 * 1000):03d}"
+
+    return "\n".join(f"{at + 1}\n{clock(a)} --> {clock(b)}\n{text}\n" for at, (a, b, text) in enumerate(captions))
+
+
+@pytest.fixture
+def make_corpus(tmp_path) -> Callable[..., Corpus]:
+    """make_corpus({"soup": (60, [(3, 5, "cut the carrot.")])}): vectors a second, and captions. Every vector tells
+    its number."""
+
+    def make(videos: dict[str, tuple[int, list[tuple[float, float, str]]]]) -> Corpus:
+        source = tmp_path / "source"
+        source.mkdir()
+        for name, (frames, captions) in videos.items():
+            np.save(source / f"{name}.npy", np.arange(frames, dtype=np.float32)[:, None].repeat(3, axis=1))
+            if captions:
+                (source / f"{name}.srt").write_text(srt(captions))
+        main(["ingest", str(source), "-o", str(tmp_path / "corpus"), "--features", "1"])
+        return Corpus.open(tmp_path / "corpus")
+
+    return make
