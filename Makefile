@@ -28,6 +28,7 @@ bench: .venv/installed
 	$(BIN)/python -m benchmarks.leaks
 	$(BIN)/python -m benchmarks.references
 	$(BIN)/python -m benchmarks.kitchen
+	$(BIN)/python -m benchmarks.step
 
 clean:
 	rm -rf .venv build

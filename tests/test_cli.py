@@ -177,3 +177,22 @@ def test_a_full_pipe_is_no_error(folder, tmp_path):
     command = f"{sys.executable} -m mmcc inspect {tmp_path / 'c'} | head -c 1"
     done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True)
     assert done.stderr == ""
+
+
+def test_dotted_settings_reach_the_verb_that_takes_them(capsys):
+    code, out, _ = run(capsys, "train", "x", "--print-config", "--train.lr", "1e-3", "--model.width=16")
+    assert code == 0 and "lr: 0.001" in out and "width: 16" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (["inspect", "x", "--train.lr", "1"], "--train.lr"),
+        (["train", "x", "--train.lr"], "without a value"),
+        (["train", "x", "--nonsense"], "--nonsense"),
+        (["train", "x"], "-o RUN"),
+    ],
+)
+def test_settings_that_nobody_takes_are_refused(capsys, arguments, word):
+    code, _, err = run(capsys, *arguments)
+    assert code == 2 and word in err

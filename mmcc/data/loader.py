@@ -146,7 +146,8 @@ def _load(dataset: _Batches, numbers: Iterable[range], workers: int, pin_memory:
 
 def _begin_worker(_: int) -> None:
     torch.set_num_threads(1)  # the other cores are the model's
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process; the parent ends its workers itself
+    for sign in (signal.SIGINT, signal.SIGTERM):  # Ctrl-C, and systemd's end, reach every process of a group:
+        signal.signal(sign, signal.SIG_IGN)  # the parent saves what there is, and ends its workers itself
     sys.excepthook = _show_unless_left
 
 

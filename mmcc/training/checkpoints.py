@@ -1,0 +1,204 @@
+"""Checkpoints that are whole or not there.
+
+    checkpoints/00000500/
+        config.json, model.safetensors      what MMCC.from_pretrained reads
+        config.yaml, vocabulary.txt         the run's settings and words
+        training_state.safetensors          the optimizer's tensors, named <parameter>/<state>
+        training_state.json                 the counters
+        manifest.json                       sha256 of each of them, written last
+
+A folder is written under another name, flushed to the disk and renamed; one without a manifest, or whose files do not
+match it, is damaged. There is no pickle in it. Everything random follows from (seed, sample), so weights, optimizer
+and counters are all the state there is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any, Protocol
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+from torch.optim import Optimizer
+
+from mmcc.media.errors import InputError, OutputError
+from mmcc.training.files import flush_to_disk, replace_text, writing
+
+FOLDER = "checkpoints"
+MANIFEST = "manifest.json"
+_MODEL, _STATE, _COUNTERS = "model.safetensors", "training_state.safetensors", "training_state.json"
+_LEFTOVERS = (".tmp-", ".old-")  # of a save or a removal that was cut short
+
+
+class Pretrained(Protocol):
+    """A model that writes itself as config.json and model.safetensors."""
+
+    def save_pretrained(self, path: Path, /) -> None: ...
+
+
+@dataclass
+class Progress:
+    """How far a run is: the counters that go into a checkpoint beside the tensors."""
+
+    step: int = 0
+    validated: int = 0  # the last step after which the model was validated
+    best_step: int = 0
+    best_score: float | None = None
+    samples: str = ""  # fingerprint of what is trained on: tells whether the corpus changed
+    frames: int = 0  # seen so far
+    seconds: float = 0.0  # trained so far
+
+
+class Checkpoints:
+    """The checkpoints of one run."""
+
+    def __init__(self, run: Path, keep: int = 2) -> None:
+        self.folder, self.keep = run / FOLDER, keep
+
+    def steps(self) -> list[int]:
+        """The steps that have a folder, damaged or not, ascending."""
+        if not self.folder.is_dir():
+            return []
+        return sorted(int(path.name) for path in self.folder.iterdir() if path.is_dir() and path.name.isdecimal())
+
+    def path(self, step: int) -> Path:
+        return self.folder / f"{step:08d}"
+
+    def save(
+        self,
+        model: Pretrained,
+        tensors: Mapping[str, Tensor],
+        progress: Progress,
+        texts: Mapping[str, str],
+    ) -> Path:
+        """Write the checkpoint of `progress.step`, then let go of those that are not kept any more.
+
+        If the disk fails, what was there before stays whole, and OutputError says so.
+        """
+        final = self.path(progress.step)
+        temporary = self.folder / f".tmp-{final.name}"
+        with writing(self.folder):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self.sweep()
+        try:
+            with writing(final):
+                temporary.mkdir()
+                model.save_pretrained(temporary)
+                save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, temporary / _STATE)
+                for name, text in {**texts, _COUNTERS: json.dumps(asdict(progress), indent=1)}.items():
+                    (temporary / name).write_text(text, encoding="utf-8")
+                written = sorted(temporary.iterdir())
+                for path in written:
+                    flush_to_disk(path)
+                checksums = {path.name: checksum(path) for path in written}
+                replace_text(temporary / MANIFEST, json.dumps(checksums, indent=1))
+                if final.exists():  # saved again after a resume from before it, or damaged
+                    final.rename(self.folder / f".old-{final.name}")
+                temporary.rename(final)
+                flush_to_disk(self.folder)
+        except OutputError:
+            shutil.rmtree(temporary, ignore_errors=True)
+            raise
+        self._let_go(progress)
+        return final
+
+    def newest(self, say: Callable[[str], None]) -> Path | None:
+        """The newest whole checkpoint; damaged ones are passed over, each with a message."""
+        steps = self.steps()
+        for step in reversed(steps):
+            problem = damage(self.path(step))
+            if problem is None:
+                return self.path(step)
+            say(f"{self.path(step)}: damaged ({problem}); going back to the checkpoint before it.")
+        if steps:
+            cause = f"none of its {len(steps)} checkpoints is whole"
+            raise InputError(self.folder, cause, "Restore one from a backup, or train in another folder.")
+        return None
+
+    def sweep(self) -> None:
+        """Remove what an interrupted save or removal left."""
+        for path in self.folder.iterdir() if self.folder.is_dir() else ():
+            if path.name.startswith(_LEFTOVERS):
+                shutil.rmtree(path, ignore_errors=True)
+
+    def _let_go(self, progress: Progress) -> None:
+        """Keep the newest `keep` up to this step and the best. Later steps are from a run that was cut back: gone."""
+        earlier = [step for step in self.steps() if step <= progress.step]
+        kept = {*earlier[-self.keep :], progress.best_step}
+        with writing(self.folder):
+            for step in self.steps():
+                if step not in kept:
+                    self.path(step).rename(self.folder / f".old-{step:08d}")
+        self.sweep()
+
+
+def checksum(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def damage(checkpoint: Path) -> str | None:
+    """What is wrong with a checkpoint, or None."""
+    try:
+        manifest = json.loads((checkpoint / MANIFEST).read_text(encoding="utf-8"))
+        if not isinstance(manifest, dict) or not {_MODEL, _STATE, _COUNTERS} <= manifest.keys():
+            return f"{MANIFEST} does not list its files"
+        for name, expected in manifest.items():
+            if checksum(checkpoint / Path(name).name) != expected:
+                return f"{name} is not as it was written"
+    except OSError as error:
+        return f"{Path(error.filename or checkpoint).name}: {error.strerror}"
+    except ValueError:
+        return f"{MANIFEST} cannot be read"
+    return None
+
+
+def read_progress(checkpoint: Path) -> Progress:
+    content = json.loads((checkpoint / _COUNTERS).read_text(encoding="utf-8"))
+    known = {field.name for field in fields(Progress)}
+    return Progress(**{name: value for name, value in content.items() if name in known})
+
+
+def load(checkpoint: Path, model: nn.Module, optimizer: Optimizer) -> Progress:
+    """Put a checked checkpoint's tensors in place, and give its counters."""
+    try:
+        model.load_state_dict(load_file(checkpoint / _MODEL))
+        with torch.no_grad():
+            load_optimizer(optimizer, model, load_file(checkpoint / _STATE))
+    except (SafetensorError, RuntimeError, KeyError) as error:
+        first = str(error).strip().splitlines()[0]
+        remedy = "Go on with the settings and the version of mmcc that the run was begun with."
+        raise InputError(checkpoint, f"does not fit the model: {first}", remedy) from None
+    return read_progress(checkpoint)
+
+
+def optimizer_tensors(optimizer: Optimizer, model: nn.Module) -> dict[str, Tensor]:
+    """The optimizer's state as flat tensors, by the parameters' names."""
+    tensors: dict[str, Tensor] = {}
+    for name, parameter in model.named_parameters():
+        for key, value in optimizer.state.get(parameter, {}).items():
+            tensors[f"{name}/{key}"] = value
+    return tensors
+
+
+def load_optimizer(optimizer: Optimizer, model: nn.Module, tensors: Mapping[str, Tensor]) -> None:
+    """The opposite of `optimizer_tensors`. A parameter that has had no gradient yet has no state."""
+    parameters = dict(model.named_parameters())
+    places = {id(p): i for i, p in enumerate(p for group in optimizer.param_groups for p in group["params"])}
+    state: dict[int, dict[str, Any]] = {}
+    for name, tensor in tensors.items():
+        owner, _, key = name.rpartition("/")
+        if owner not in parameters:
+            raise KeyError(f"the optimizer's state names {owner!r}, which the model does not have")
+        parameter = parameters[owner]
+        if tensor.ndim:  # in the parameter's memory layout: fused Adam goes through both side by side
+            tensor = torch.empty_like(parameter).copy_(tensor)
+        state.setdefault(places[id(parameter)], {})[key] = tensor
+    optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})

@@ -1,0 +1,355 @@
+"""Train a model on a corpus, into a run's folder; stop it at any moment, and go on.
+
+>>> report = train(Path("kitchen.corpus"), Path("runs/kitchen"), load_config("kitchen"))
+>>> MMCC.from_pretrained(report.checkpoint)
+"""
+
+from __future__ import annotations
+
+import hashlib
+import signal
+import time
+from collections.abc import Callable, Generator, Iterator
+from contextlib import ExitStack, closing, contextmanager, nullcontext
+from dataclasses import asdict, dataclass, field, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+from torch.utils import deterministic
+
+from mmcc.corpus import Corpus
+from mmcc.data.batch import Batch
+from mmcc.data.loader import training_batches, validation_batches
+from mmcc.data.segments import SegmentSampler, UsableVideos
+from mmcc.data.vocabulary import Vocabulary
+from mmcc.locks import only_writer
+from mmcc.media.errors import InputError
+from mmcc.models.model import MMCC
+from mmcc.objectives.mmcc import MMCCObjective
+from mmcc.training import checkpoints
+from mmcc.training.bar import StepBar, say
+from mmcc.training.checkpoints import Checkpoints, Progress
+from mmcc.training.config import Config
+from mmcc.training.files import replace_text
+from mmcc.training.processes import World, join_world
+from mmcc.training.run import CONFIG, VOCABULARY, Metrics, open_run
+from mmcc.training.schedule import Schedule
+from mmcc.training.signals import Stop
+from mmcc.training.step import NotFinite, Stepper
+from mmcc.training.validation import summary_line, validate
+
+Say = Callable[[str], None]
+
+
+@dataclass
+class TrainReport:
+    """What came of a run."""
+
+    run: str
+    checkpoint: str  # the last
+    best: str  # the best by the validation score; the last where nothing was validated
+    steps: int
+    planned: int  # more than `steps` where the run was stopped
+    frames: int
+    seconds: float
+    score: float | None = None  # of the best
+    validation: dict[str, float | None] = field(default_factory=dict)  # the last one of this call
+    unusable: dict[str, str] = field(default_factory=dict)  # training videos that have no segment, and why
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def render_training(report: TrainReport) -> str:
+    steps = f"{report.steps} steps" if report.steps >= report.planned else f"{report.steps} of {report.planned} steps"
+    lines = [f"{steps}, {report.frames} frames in {report.seconds:.0f} s"]
+    if report.validation:
+        lines.append(summary_line(report.steps, report.validation))
+    score = "" if report.score is None else f" (score {report.score:.1f})"
+    return "\n".join([*lines, f"last: {report.checkpoint}", f"best: {report.best}{score}"])
+
+
+def train(
+    corpus: Path,
+    run: Path,
+    config: Config,
+    *,
+    resume: bool = False,
+    progress: Callable[[int, int], StepBar] = StepBar,
+    say: Say = say,
+) -> TrainReport:
+    """Train, or go on with a run that was stopped. `progress` makes a bar of (steps in all, steps done)."""
+    with ExitStack() as stack:
+        world = stack.enter_context(join_world(config.train.device))
+        if not world.writes:
+            say = _silent
+        stack.enter_context(_same_every_time(world))
+        opened = Corpus.open(corpus)
+        config = fit_to_corpus(config, opened)
+        if config.train.batch_size % (world.size * config.train.accumulation):
+            cause = f"{config.train.batch_size} cannot be shared by {world.size} processes"
+            raise InputError("train.batch_size", f"{cause} x {config.train.accumulation} parts", "Choose a multiple.")
+        if world.writes:
+            run.mkdir(parents=True, exist_ok=True)
+            stack.enter_context(only_writer(run))
+            open_run(run, config, resume=resume)
+        with _memory(run, config):
+            return _Training(opened, run, config, world, say).train(progress)
+
+
+class _Training:
+    """One call of `train`: what it was given, what it built, and how far it is."""
+
+    def __init__(self, corpus: Corpus, run: Path, config: Config, world: World, say: Say) -> None:
+        self.corpus, self.run, self.config, self.world, self.say = corpus, run, config, world, say
+        self.videos = UsableVideos(corpus, "train", config.data)
+        if self.videos.unusable:
+            say(f"left out of training: {self.videos.why_unusable()}")
+        self.held_out = _held_out(corpus, config, say)
+        self.vocabulary = self._vocabulary()
+        self.schedule = Schedule(config.train, len(self.videos.ids))
+        model = build_model(config, len(self.vocabulary), world)
+        optimizer = torch.optim.AdamW(
+            model.parameters(),
+            lr=config.train.lr,
+            betas=config.train.betas,
+            weight_decay=config.train.weight_decay,
+            fused=True,  # one pass over the weights in place of ten
+        )
+        objective = MMCCObjective(config.objective)
+        self.stepper = Stepper(model, objective, optimizer, self.schedule, config.train, world)
+        self.checkpoints = Checkpoints(run, config.train.keep)
+        self.progress = self._restore()
+        self.saved = asdict(self.progress) if self.progress.step else {}
+        self.figures: dict[str, float | None] = {}
+
+    def train(self, progress: Callable[[int, int], StepBar]) -> TrainReport:
+        with ExitStack() as stack:
+            stop = stack.enter_context(Stop())
+            metrics = stack.enter_context(closing(Metrics(self.run, self.progress.step))) if self.world.writes else None
+            shown = progress(self.schedule.steps, self.progress.step) if self.world.writes else None
+            bar = stack.enter_context(shown or nullcontext())
+            batches = stack.enter_context(_ending(self._batches()))
+            told = self._validate_if_due(metrics, stop)  # it may have been stopped between a step and its validation
+            while not told and not self._is_last():
+                told = self._step(batches, metrics, bar, stop) or self._validate_if_due(metrics, stop)
+                due = self.progress.step % self.config.train.checkpoint_every == 0
+                if told or due or self._is_last():
+                    self._save()
+            if told:
+                stop.act(signal.SIGTERM)
+        return self._report()
+
+    def _step(self, batches: Iterator[Batch], metrics: Metrics | None, bar: StepBar | None, stop: Stop) -> bool:
+        """Take one step and count it; whether to stop after it."""
+        begun = time.perf_counter()
+        parts = list(islice(batches, self.config.train.accumulation))
+        waited = time.perf_counter() - begun
+        try:
+            figures, told = self.stepper.step(self.progress.step, parts, stop.asked)
+            told = told or (self.world.size == 1 and stop.asked)  # among several, all must hear of it at the same step
+        except NotFinite as error:
+            raise InputError(
+                self.run,
+                f"training came apart at step {self.progress.step + 1}: {error}",
+                "The last checkpoint is whole. Lower --train.lr, or set --train.grad_clip 1.",
+            ) from None
+        seconds = time.perf_counter() - begun
+        frames = int(figures.pop("frames"))
+        self.progress.step += 1
+        self.progress.frames += frames
+        self.progress.seconds += seconds
+        figures |= {"frames_per_second": frames / seconds, "waiting_share": waited / seconds}
+        if bar:
+            bar.step({name: figures[name] for name in _SHOWN if name in figures})
+        if metrics and (self.progress.step % self.config.train.log_every == 0 or self._is_last()):
+            metrics.write(self.progress.step, "train", figures)
+        return told
+
+    def _validate_if_due(self, metrics: Metrics | None, stop: Stop) -> bool:
+        """Validate and save, so that the counters never lag behind metrics.jsonl. Whether to stop in place of it."""
+        step, progress = self.progress.step, self.progress
+        due = step > 0 and (step % self.config.train.validate_every == 0 or self._is_last())
+        if self.held_out is None or not due or progress.validated == step:
+            return False
+        batches = validation_batches(
+            self.held_out,
+            self.vocabulary,
+            batch_size=max(1, self.config.train.batch_size // self.world.size // self.config.train.accumulation),
+            limit=self.config.train.validation_segments,
+            rank=self.world.rank,
+            world_size=self.world.size,
+            workers=min(self.config.train.workers, 1),
+            pin_memory=self.world.device.type == "cuda",
+        )
+        with _ending(batches):
+            figures = validate(
+                self.stepper.model,
+                batches,
+                self.corpus,
+                self.config.objective.cycle,
+                starts=self.config.train.validation_starts,
+                world=self.world,
+                stopped=lambda: stop.asked,
+            )
+        if figures is None:
+            return True
+        self.figures, progress.validated = figures, step
+        if metrics:
+            metrics.write(step, "validation", figures)
+        self.say(summary_line(step, figures))
+        score = figures["score"]
+        if score is not None and (progress.best_score is None or score > progress.best_score):
+            progress.best_step, progress.best_score = step, score
+        self._save()
+        return False
+
+    def _is_last(self) -> bool:
+        return self.progress.step >= self.schedule.steps
+
+    def _batches(self) -> Iterator[Batch]:
+        """A step in parts is so many smaller steps of the loader: the samples are the same."""
+        parts = self.config.train.accumulation
+        return training_batches(
+            SegmentSampler(self.videos, self.config.train.seed),
+            self.vocabulary,
+            start_step=self.progress.step * parts,
+            steps=(self.schedule.steps - self.progress.step) * parts,
+            batch_size=self.config.train.batch_size // parts,
+            rank=self.world.rank,
+            world_size=self.world.size,
+            workers=self.config.train.workers,
+            pin_memory=self.world.device.type == "cuda",
+        )
+
+    def _save(self) -> None:
+        if self.world.writes and self.saved != asdict(self.progress):
+            texts = {CONFIG: self.config.to_yaml(), VOCABULARY: "".join(f"{word}\n" for word in self.vocabulary.words)}
+            tensors = checkpoints.optimizer_tensors(self.stepper.optimizer, self.stepper.model)
+            self.checkpoints.save(self.stepper.model, tensors, self.progress, texts)
+            self.saved = asdict(self.progress)
+
+    def _restore(self) -> Progress:
+        """Where the run was; every process reads the folder, so that several machines must share it."""
+        fingerprint = hashlib.sha256("\n".join(self.videos.ids).encode("utf-8", "surrogatepass")).hexdigest()
+        found = self.checkpoints.newest(self.say) if self.world.writes else None
+        newest = self.world.broadcast_text(str(found or ""))
+        if not newest:
+            return Progress(samples=fingerprint)
+        progress = checkpoints.load(Path(newest), self.stepper.model, self.stepper.optimizer)
+        self.say(f"going on from step {progress.step} of {self.schedule.steps} ({newest})")
+        if progress.samples != fingerprint:
+            self.say("the corpus has other videos to train on than when the run began: it goes on with those.")
+            progress.samples = fingerprint
+        return progress
+
+    def _vocabulary(self) -> Vocabulary:
+        """The run's words: built from the training videos once, then kept."""
+        words: tuple[str, ...] = ()
+        if self.world.writes:
+            path = self.run / VOCABULARY
+            if path.is_file():
+                words = Vocabulary.load(path).words
+            else:
+                words = Vocabulary.of_corpus(self.corpus, self.videos.ids, self.config.data).words
+                replace_text(path, "".join(f"{word}\n" for word in words))
+        shared = self.world.broadcast_text("\n".join(words)).split("\n")
+        return Vocabulary(shared[len(Vocabulary([]).words) :])
+
+    def _report(self) -> TrainReport:
+        progress = self.progress
+        last = self.checkpoints.path(progress.step)
+        best = self.checkpoints.path(progress.best_step) if progress.best_score is not None else last
+        return TrainReport(
+            run=str(self.run),
+            checkpoint=str(last),
+            best=str(best),
+            steps=progress.step,
+            planned=self.schedule.steps,
+            frames=progress.frames,
+            seconds=progress.seconds,
+            score=progress.best_score,
+            validation=self.figures,
+            unusable=self.videos.unusable,
+        )
+
+
+_SHOWN = ("loss", "cycle", "cross_modal", "similarity", "direction", "frames_per_second")
+
+
+def fit_to_corpus(config: Config, corpus: Corpus) -> Config:
+    """A corpus of vectors has its own encoder, as wide as the vectors are."""
+    features = corpus.manifest.encoding == "float32"
+    if not features and config.model.frame_encoder == "features":
+        raise InputError(corpus.path, "holds pictures, not vectors", "Set --model.frame_encoder resnet18.")
+    if not features:
+        return config
+    encoder = "features" if config.model.frame_encoder == "resnet18" else config.model.frame_encoder
+    return replace(config, model=replace(config.model, frame_encoder=encoder, feature_dims=corpus.manifest.size))
+
+
+def build_model(config: Config, vocabulary_size: int, world: World) -> MMCC:
+    """A fresh model: its weights follow from the seed."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(config.train.seed)
+        model = MMCC(config.model, vocabulary_size)
+    model = model.to(world.device)
+    if config.train.channels_last:
+        model = model.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+    if world.size > 1 and world.device.type == "cuda":  # on a CPU torch has none: each process norms its own part
+        model = nn.SyncBatchNorm.convert_sync_batchnorm(model)  # type: ignore[no-untyped-call]
+    if config.train.compile:
+        model.frame_encoder.compile()
+    return model.train()
+
+
+def _held_out(corpus: Corpus, config: Config, say: Say) -> UsableVideos | None:
+    try:
+        return UsableVideos(corpus, "validation", config.data)
+    except InputError as error:
+        say(f"nothing is validated, and the last checkpoint counts as the best: {error.path}: {error.cause}")
+        return None
+
+
+@contextmanager
+def _ending(batches: Iterator[Batch]) -> Iterator[Iterator[Batch]]:
+    """End a loader's workers with the loop, not whenever the garbage is collected."""
+    try:
+        yield batches
+    finally:
+        if isinstance(batches, Generator):
+            batches.close()
+
+
+def _silent(_: str) -> None:
+    """For processes that leave the talking to the first."""
+
+
+@contextmanager
+def _same_every_time(world: World) -> Iterator[None]:
+    """On a CPU, sums in one order whatever the threads do, so that a resumed run is the uncut one, bit for bit."""
+    fill: Any = deterministic
+    before = torch.are_deterministic_algorithms_enabled(), fill.fill_uninitialized_memory
+    if world.device.type == "cpu":
+        torch.use_deterministic_algorithms(True)
+        fill.fill_uninitialized_memory = False  # guards against a mistake we do not make
+    try:
+        yield
+    finally:
+        torch.use_deterministic_algorithms(before[0])
+        fill.fill_uninitialized_memory = before[1]
+
+
+@contextmanager
+def _memory(run: Path, config: Config) -> Iterator[None]:
+    """Say what to do when memory runs out."""
+    try:
+        yield
+    except (MemoryError, RuntimeError) as error:
+        if not isinstance(error, MemoryError | torch.OutOfMemoryError) and "allocate memory" not in str(error):
+            raise
+        remedy = f"Lower --train.batch_size (now {config.train.batch_size}), or raise --train.accumulation."
+        raise InputError(run, "memory ran out while training", remedy) from None

@@ -1,0 +1,103 @@
+"""A run is a folder: config.yaml, vocabulary.txt, metrics.jsonl, checkpoints/; tensorboard/ where it is installed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from mmcc.media.errors import InputError
+from mmcc.training.config import FREE_ON_RESUME, Config, differences
+from mmcc.training.files import replace_text, writing
+
+CONFIG, VOCABULARY, METRICS, TENSORBOARD = "config.yaml", "vocabulary.txt", "metrics.jsonl", "tensorboard"
+
+
+def open_run(run: Path, config: Config, *, resume: bool) -> None:
+    """Make a run's folder, or check that this run can be gone on with; its settings are in config.yaml afterwards."""
+    if run.exists() and not run.is_dir():
+        raise InputError(run, "is not a folder", "Name a folder for the run.")
+    begun = (run / CONFIG).is_file()
+    if begun and not resume:
+        raise InputError(run, "holds a run already", "Go on with it by --resume, or name another folder.")
+    if not begun and run.is_dir() and any(path.name != ".lock" for path in run.iterdir()):
+        raise InputError(run, "is neither empty nor a run", "Name another folder.")
+    if begun:
+        check_same_settings(run, config)
+    with writing(run):
+        run.mkdir(parents=True, exist_ok=True)
+    replace_text(run / CONFIG, config.to_yaml())
+
+
+def check_same_settings(run: Path, config: Config) -> None:
+    """A run goes on with the settings it was begun with, but for those that change nothing that a step computes."""
+    changed = differences(Config.from_yaml(run / CONFIG), config)
+    for key in sorted(changed.keys() - FREE_ON_RESUME):
+        old, new = changed[key]
+        cause = f"was begun with {key} = {old}, not {new}"
+        raise InputError(run, cause, "Go on with the run's own settings, or begin another run.")
+
+
+class Metrics:
+    """metrics.jsonl, a JSON object a line, and the same figures for TensorBoard where it is installed."""
+
+    def __init__(self, run: Path, step: int) -> None:
+        self._path = run / METRICS
+        keep_lines_until(self._path, step)
+        with writing(self._path):
+            self._file = self._path.open("a", encoding="utf-8")
+        self._board = _tensorboard(run / TENSORBOARD, step)
+
+    def write(self, step: int, part: str, values: Mapping[str, float | None]) -> None:
+        """One line. A figure that is not a number is written as null: JSON has no NaN."""
+        line = {"step": step, "part": part, **{name: _finite(value) for name, value in values.items()}}
+        with writing(self._path):
+            self._file.write(json.dumps(line) + "\n")
+            self._file.flush()
+        if self._board is not None:
+            for name, value in values.items():
+                if value is not None:
+                    self._board.add_scalar(f"{part}/{name}", value, step)
+
+    def close(self) -> None:
+        self._file.close()
+        if self._board is not None:
+            self._board.close()
+
+
+def keep_lines_until(path: Path, step: int) -> None:
+    """Drop the lines after a step, and one that was cut short: the run goes on from there and writes them anew."""
+    if not path.is_file():
+        return
+    with writing(path):
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    kept = [line for line in lines if (at := _step_of(line)) is not None and at <= step]
+    if kept != lines:
+        replace_text(path, "".join(f"{line}\n" for line in kept))
+
+
+def read_metrics(run: Path) -> list[dict[str, Any]]:
+    """The lines of a run's metrics.jsonl."""
+    lines = (run / METRICS).read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines if _step_of(line) is not None]
+
+
+def _step_of(line: str) -> int | None:
+    try:
+        step = json.loads(line)["step"]
+    except (ValueError, KeyError, TypeError):
+        return None
+    return step if isinstance(step, int) else None
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and abs(value) != float("inf") and value == value else None
+
+
+def _tensorboard(folder: Path, step: int) -> Any:
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError:
+        return None
+    return SummaryWriter(str(folder), purge_step=step + 1)

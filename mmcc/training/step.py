@@ -1,0 +1,90 @@
+"""One optimisation step: losses, gradients over all processes, and a halt where a number is none."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from mmcc.data.batch import Batch
+from mmcc.models.model import MMCC
+from mmcc.models.nodes import Nodes
+from mmcc.objectives.draws import Draws
+from mmcc.objectives.losses import Losses, LossWeights
+from mmcc.training.config import TrainConfig
+from mmcc.training.processes import World
+from mmcc.training.schedule import Schedule
+
+
+class Objective(Protocol):
+    """What a model is trained for."""
+
+    def __call__(
+        self, model: MMCC, nodes: dict[str, Nodes], batch: Batch, weights: LossWeights, random: Draws, /
+    ) -> Losses: ...
+
+
+class NotFinite(ArithmeticError):
+    """A loss or a gradient that is infinite or not a number; the message names it."""
+
+
+@dataclass(frozen=True)
+class Stepper:
+    """All that a step needs."""
+
+    model: MMCC
+    objective: Objective
+    optimizer: torch.optim.Optimizer
+    schedule: Schedule
+    config: TrainConfig
+    world: World
+
+    def step(self, number: int, parts: Sequence[Batch], stop: bool = False) -> tuple[dict[str, float], bool]:
+        """Learn from a batch in parts. Gives what to log, and whether any process was told to stop."""
+        weights, lr = self.schedule.weights(number), self.schedule.lr(number)
+        for group in self.optimizer.param_groups:
+            group["lr"] = lr
+        self.optimizer.zero_grad(set_to_none=True)
+        logged: dict[str, Tensor] = {}
+        for batch in parts:
+            losses = self._losses(batch.to(self.world.device), weights)
+            (losses.total / len(parts)).backward()  # type: ignore[no-untyped-call]
+            for name, value in {"loss": losses.total.detach(), **losses.terms}.items():
+                logged[name] = logged.get(name, torch.zeros_like(value)) + value / len(parts)
+        self.world.average_gradients(self.model.parameters())
+        norm = self._clip()
+        logged |= {"gradient_norm": norm}
+        counts = norm.new_tensor([sum(len(batch.frames) for batch in parts), stop])
+        *values, frames, stops = self.world.average(torch.cat([torch.stack([*logged.values()]), counts])).tolist()
+        figures = dict(zip(logged, values, strict=True)) | {"frames": round(frames * self.world.size)}
+        require_finite(figures)  # before the weights are touched
+        self.optimizer.step()
+        self.world.average_buffers(self.model)
+        return figures | {"lambda1": weights.cycle, "lr": lr}, stops > 0
+
+    def _losses(self, batch: Batch, weights: LossWeights) -> Losses:
+        """Encoders in the precision asked for, losses in fp32: similarities divided by 0.1 need its digits."""
+        with torch.autocast(self.world.device.type, torch.bfloat16, enabled=self.config.precision == "bf16"):
+            nodes: dict[str, Nodes] = self.model(batch)
+        return self.objective(self.model, nodes, batch, weights, Draws(self.config.seed, batch.samples))
+
+    def _clip(self) -> Tensor:
+        """The gradient's norm before it is clipped."""
+        gradients = [parameter.grad for parameter in self.model.parameters() if parameter.grad is not None]
+        norm: Tensor = torch.stack([gradient.norm() for gradient in gradients]).norm()
+        if self.config.grad_clip:
+            scale = (self.config.grad_clip / norm.clamp(min=1e-12)).clamp(max=1)
+            for gradient in gradients:
+                gradient.mul_(scale)
+        return norm
+
+
+def require_finite(figures: dict[str, float]) -> None:
+    wrong = [name for name, value in figures.items() if not math.isfinite(value)]
+    if wrong:
+        terms = [name for name in wrong if name not in ("loss", "gradient_norm")] or wrong
+        raise NotFinite(", ".join(f"{name} is {figures[name]}" for name in terms))

@@ -1,0 +1,296 @@
+"""Whole runs: what they write, and that cutting and resuming them changes nothing."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file
+from tiny_runs import tiny_config
+
+from mmcc.corpus import Corpus
+from mmcc.media.errors import InputError, OutputError
+from mmcc.models.model import MMCC
+from mmcc.training import loop
+from mmcc.training.checkpoints import Checkpoints, damage
+from mmcc.training.config import Config
+from mmcc.training.loop import fit_to_corpus, render_training, train
+from mmcc.training.run import read_metrics
+from mmcc.training.step import Stepper
+
+TIMES = {"frames_per_second", "waiting_share"}  # the only figures that two equal runs do not share
+
+
+class Cut(BaseException):
+    """The power fails: nothing more is written."""
+
+
+class Watcher:
+    """A bar that does something after a step."""
+
+    def __init__(self, at, action):
+        self.at, self.action = at, action
+
+    def __call__(self, total, done):
+        self.done = done
+        return self
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    def step(self, shown):
+        self.done += 1
+        if self.done == self.at:
+            self.action()
+
+
+def cut():
+    raise Cut
+
+
+def quiet(line):
+    pass
+
+
+def run_of(corpus, run, config=None, **options):
+    options = {"progress": Watcher(-1, cut), "say": quiet} | options
+    return train(corpus, run, config or tiny_config(), **options)
+
+
+@pytest.fixture(scope="module")
+def uncut(vectors_path, tmp_path_factory):
+    torch.set_num_threads(1)
+    run = tmp_path_factory.mktemp("uncut") / "run"
+    return run, run_of(vectors_path, run)
+
+
+def assert_same_run(run, other):
+    """The same weights, optimizer and figures, bit for bit."""
+    for name in ("model.safetensors", "training_state.safetensors"):
+        mine, theirs = (load_file(each / "checkpoints" / "00000006" / name) for each in (run, other))
+        assert mine.keys() == theirs.keys()
+        for key in mine:
+            assert torch.equal(mine[key], theirs[key]), key
+    mine, theirs = (
+        [{key: value for key, value in line.items() if key not in TIMES} for line in read_metrics(each)]
+        for each in (run, other)
+    )
+    assert mine == theirs
+    assert Checkpoints(run).steps() == Checkpoints(other).steps()
+
+
+def test_a_run_writes_all_that_it_should(uncut):
+    run, report = uncut
+    assert {path.name for path in run.iterdir()} >= {"config.yaml", "vocabulary.txt", "metrics.jsonl", "checkpoints"}
+    lines = read_metrics(run)
+    assert [line["step"] for line in lines if line["part"] == "train"] == [1, 2, 3, 4, 5, 6]
+    assert [line["step"] for line in lines if line["part"] == "validation"] == [3, 6]
+    assert {"loss", "cycle", "cross_modal", "similarity", "direction", "lambda1"} <= lines[0].keys()
+    assert report.steps == 6 and report.frames > 0 and Path(report.checkpoint).name == "00000006"
+    assert damage(Path(report.best)) is None and report.score == max(
+        line["score"] for line in lines if line["part"] == "validation"
+    )
+    assert "best:" in render_training(report) and json.dumps(report.to_json())
+    assert len(MMCC.from_pretrained(report.best).state) and (Path(report.best) / "vocabulary.txt").is_file()
+    assert Config.from_yaml(run / "config.yaml").model.feature_dims > 0
+
+
+def test_training_changes_the_weights_and_the_seed_changes_training(uncut, vectors_path, tmp_path):
+    run_of(vectors_path, tmp_path / "run", tiny_config("train.seed=1"))
+    losses = [[line["loss"] for line in read_metrics(run) if "loss" in line] for run in (uncut[0], tmp_path / "run")]
+    assert losses[0] != losses[1] and len(set(losses[0])) == 6
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+@pytest.mark.parametrize("at", [1, 3, 5])
+def test_cut_and_resumed_it_is_the_uncut_run(uncut, vectors_path, tmp_path, workers, at):
+    run, config = tmp_path / "run", tiny_config(f"train.workers={workers}")
+    with pytest.raises(Cut):
+        run_of(vectors_path, run, config, progress=Watcher(at, cut))
+    run_of(vectors_path, run, config, resume=True)
+    assert_same_run(run, uncut[0])
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+import torch
+sys.path.insert(0, {tests!r})
+from tiny_runs import tiny_config
+from test_loop import Watcher, run_of
+torch.set_num_threads(1)
+die = lambda: os.kill(os.getpid(), getattr(signal, sys.argv[4]))
+config = tiny_config("train.workers=" + sys.argv[3])
+run_of(Path(sys.argv[1]), Path(sys.argv[2]), config, progress=Watcher(5, die))
+"""
+
+
+def in_a_process(corpus, run, workers, name):
+    script = KILLED.format(tests=str(Path(__file__).parent))
+    command = [sys.executable, "-c", script, str(corpus), str(run), str(workers), name]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120)
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_killed_and_resumed_it_is_the_uncut_run(uncut, vectors_path, tmp_path, workers):
+    run = tmp_path / "run"
+    done = in_a_process(vectors_path, run, workers, "SIGKILL")
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    assert Checkpoints(run).steps()[-1] == 4
+    run_of(vectors_path, run, tiny_config(f"train.workers={workers}"), resume=True)
+    assert_same_run(run, uncut[0])
+
+
+@pytest.mark.parametrize("at", [2, 3, 6])  # 3 and 6 are validated
+def test_ctrl_c_saves_after_the_step(uncut, vectors_path, tmp_path, at):
+    run = tmp_path / "run"
+    interrupt = Watcher(at, lambda: signal.raise_signal(signal.SIGINT))
+    with pytest.raises(KeyboardInterrupt):
+        run_of(vectors_path, run, progress=interrupt)
+    assert Checkpoints(run).steps()[-1] in (at, at + 1)  # it may be heard only after the step that follows
+    run_of(vectors_path, run, resume=True)
+    assert_same_run(run, uncut[0])
+
+
+def test_sigterm_reaches_the_program_after_saving(vectors_path, tmp_path):
+    class Terminated(BaseException):
+        pass
+
+    def terminate(*_):
+        raise Terminated
+
+    before = signal.signal(signal.SIGTERM, terminate)
+    try:
+        with pytest.raises(Terminated):
+            run_of(vectors_path, tmp_path / "run", progress=Watcher(1, lambda: os.kill(os.getpid(), signal.SIGTERM)))
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert Checkpoints(tmp_path / "run").steps() == [2]
+
+
+def test_a_damaged_checkpoint_costs_no_more_than_its_steps(uncut, vectors_path, tmp_path):
+    run = tmp_path / "run"
+    with pytest.raises(Cut):
+        run_of(vectors_path, run, progress=Watcher(5, cut))
+    newest = Checkpoints(run).path(4)
+    (newest / "model.safetensors").write_bytes(b"damaged")
+    said = []
+    run_of(vectors_path, run, resume=True, say=said.append)
+    assert any("damaged" in line and str(newest) in line for line in said)
+    assert any("going on from step 3" in line for line in said)
+    assert_same_run(run, uncut[0])
+
+
+def test_a_finished_run_has_nothing_left_to_do(uncut, vectors_path, tmp_path):
+    run = tmp_path / "run"
+    shutil.copytree(uncut[0], run)
+    assert run_of(vectors_path, run, resume=True).steps == 6
+    assert_same_run(run, uncut[0])
+
+
+def test_a_run_can_be_made_longer(uncut, vectors_path, tmp_path):
+    run = tmp_path / "run"
+    shutil.copytree(uncut[0], run)
+    assert run_of(vectors_path, run, tiny_config("train.steps=8"), resume=True).steps == 8
+
+
+def test_in_parts_the_same_samples_are_seen(vectors_path, tmp_path, monkeypatch):
+    seen = {1: [], 2: []}
+    step = Stepper.step
+    for parts, samples in seen.items():
+
+        def watched(self, number, batches, stop=False, samples=samples):
+            samples.append(torch.cat([batch.samples for batch in batches]).tolist())
+            return step(self, number, batches, stop)
+
+        monkeypatch.setattr(Stepper, "step", watched)
+        run_of(vectors_path, tmp_path / str(parts), tiny_config("train.steps=2", f"train.accumulation={parts}"))
+    assert seen[1] == seen[2] == [[0, 1, 2, 3], [4, 5, 6, 7]]
+
+
+def test_a_loss_that_is_no_number_ends_the_run_and_says_which(vectors_path, tmp_path, monkeypatch):
+    run, objective = tmp_path / "run", loop.MMCCObjective.__call__
+
+    def diverge(self, model, nodes, batch, weights, random):
+        losses = objective(self, model, nodes, batch, weights, random)
+        if batch.samples[0] >= 12:
+            losses.terms["cycle"] = torch.tensor(float("nan"))
+        return losses
+
+    monkeypatch.setattr(loop.MMCCObjective, "__call__", diverge)
+    with pytest.raises(InputError) as caught:
+        run_of(vectors_path, run)
+    assert "step 4" in caught.value.cause and "cycle is nan" in caught.value.cause and "lr" in caught.value.remedy
+    assert Checkpoints(run).steps()[-1] == 3
+
+
+def test_an_infinite_gradient_never_reaches_the_weights(vectors_path, tmp_path):
+    with pytest.raises(InputError, match="came apart"):
+        run_of(vectors_path, tmp_path / "run", tiny_config("train.lr=1e30", "train.steps=20"))
+
+
+@pytest.mark.parametrize("error", [MemoryError(), RuntimeError("DefaultCPUAllocator: can't allocate memory: 9 bytes")])
+def test_out_of_memory_says_what_to_do(vectors_path, tmp_path, monkeypatch, error):
+    def no_memory(*_):
+        raise error
+
+    monkeypatch.setattr(Stepper, "step", no_memory)
+    with pytest.raises(InputError, match="memory ran out") as caught:
+        run_of(vectors_path, tmp_path / "run")
+    assert "batch_size (now 4)" in caught.value.remedy
+
+
+def test_another_error_is_not_taken_for_want_of_memory(vectors_path, tmp_path, monkeypatch):
+    def wrong(*_):
+        raise RuntimeError("shapes do not match")
+
+    monkeypatch.setattr(Stepper, "step", wrong)
+    with pytest.raises(RuntimeError, match="shapes"):
+        run_of(vectors_path, tmp_path / "run")
+
+
+def test_a_full_disk_ends_the_run_with_its_checkpoint_whole(uncut, vectors_path, tmp_path, monkeypatch):
+    run, save = tmp_path / "run", MMCC.save_pretrained
+
+    def full(self, folder):
+        if "00000004" in str(folder):
+            raise OSError(28, "No space left on device")
+        save(self, folder)
+
+    monkeypatch.setattr(MMCC, "save_pretrained", full)
+    with pytest.raises(OutputError, match="No space left"):
+        run_of(vectors_path, run)
+    monkeypatch.undo()
+    assert Checkpoints(run).steps() == [2, 3]
+    run_of(vectors_path, run, resume=True)
+    assert_same_run(run, uncut[0])
+
+
+def test_a_second_run_in_the_same_folder_is_refused(uncut, vectors_path):
+    with pytest.raises(InputError, match="holds a run already"):
+        run_of(vectors_path, uncut[0])
+
+
+def test_settings_that_fit_the_corpus(vectors_path, tiny):
+    corpus = Corpus.open(vectors_path)
+    fitted = fit_to_corpus(tiny, corpus)
+    assert fitted.model.frame_encoder == "features" and fitted.model.feature_dims == corpus.manifest.size
+    with pytest.raises(InputError, match="no device"):
+        run_of(vectors_path, Path("unused"), tiny_config("train.device=abacus"))
+
+
+def test_clipping_holds_the_gradient_down(vectors_path, tmp_path):
+    """The logged norm is that before clipping; with a tiny bound Adam's second moments stay tiny."""
+    run_of(vectors_path, tmp_path / "run", tiny_config("train.grad_clip=1e-6", "train.steps=1"))
+    state = load_file(tmp_path / "run" / "checkpoints" / "00000001" / "training_state.safetensors")
+    first_moments = torch.cat([value.flatten() for name, value in state.items() if name.endswith("/exp_avg")])
+    assert first_moments.norm().item() == pytest.approx(0.1 * 1e-6, rel=1e-3)
+    assert read_metrics(tmp_path / "run")[0]["gradient_norm"] > 1e-3

@@ -1,0 +1,116 @@
+import dataclasses
+
+import pytest
+import yaml
+
+from mmcc.media.errors import InputError
+from mmcc.training.config import Config, TrainConfig, differences, load_config, shipped_names
+from mmcc.training.settings import flatten, to_mapping
+
+
+def write(tmp_path, text):
+    path = tmp_path / "mine.yaml"
+    path.write_text(text)
+    return path
+
+
+def problem(call):
+    with pytest.raises(InputError) as caught:
+        call()
+    return caught.value
+
+
+def test_every_shipped_configuration_loads():
+    assert shipped_names() == ["kitchen", "paper"]
+    for name in shipped_names():
+        assert load_config(name) != Config()
+
+
+def test_paper_is_the_papers():
+    paper = load_config("paper")
+    assert paper.train.lr == 1e-4 and paper.train.ramp_epochs == 30 and paper.train.similarity_ratio == 3
+    assert paper.objective.cycle.starts_per_segment == 1
+    assert not paper.objective.direction.within and not paper.objective.direction.across
+    assert (paper.model.dims, paper.model.width, paper.data.segment_seconds) == (512, 64, 64)
+
+
+def test_direction_is_on_by_default():
+    config = load_config()
+    assert config == Config()
+    assert config.objective.direction.within and config.objective.cycle.starts_per_segment == 8
+
+
+@pytest.mark.parametrize("name", [None, "paper", "kitchen"])
+def test_written_and_read_again_it_is_the_same(tmp_path, name):
+    config = load_config(name, ["train.betas=[0.8, 0.95]", "data.frame_rates=[0.5]"])
+    assert Config.from_yaml(write(tmp_path, config.to_yaml())) == config
+
+
+def test_overrides_reach_every_depth():
+    config = load_config("paper", ["train.lr=3e-4", "objective.cycle.path=across", "data.augment=true"])
+    assert config.train.lr == 3e-4 and config.objective.cycle.path == "across" and config.data.augment
+    assert differences(config, load_config("paper")).keys() == {"train.lr", "objective.cycle.path", "data.augment"}
+
+
+def test_yaml_without_a_dot_is_a_number_too(tmp_path):
+    assert load_config(write(tmp_path, "train: {lr: 1e-4, weight_decay: 0}")).train.lr == 1e-4
+
+
+@pytest.mark.parametrize(
+    "text, said",
+    [
+        ("train: {learning_rate: 1}", "there is no setting 'train.learning_rate'; known here: epochs, steps"),
+        ("trian: {lr: 1}", "there is no setting 'trian'; known here: data, model, objective, train"),
+        ("objective: {cycle: {pth: within}}", "'objective.cycle.pth'; known here: path"),
+        ("train: {lr: fast}", "train.lr must be a number, not 'fast'"),
+        ("train: {lr: .nan}", "train.lr must be a finite number"),
+        ("train: {batch_size: 2.5}", "train.batch_size must be a whole number, not 2.5"),
+        ("train: {batch_size: true}", "train.batch_size must be a whole number, not True"),
+        ("train: {compile: 1}", "train.compile must be true or false, not 1"),
+        ("train: {precision: fp16}", "train.precision must be one of fp32, bf16, not 'fp16'"),
+        ("train: {betas: [0.9]}", "train.betas must have 2 values, not 1"),
+        ("train: {betas: [0.9, x]}", "train.betas[1] must be a number"),
+        ("train: {betas: 0.9}", "train.betas must be a list"),
+        ("train: 3", "train must be a section of settings, not 3"),
+        ("train: {batch_size: 0}", "train.batch_size must be at least 1"),
+        ("train: {batch_size: 6, accumulation: 4}", "train.batch_size 6 cannot be split in 4"),
+        ("train: {steps: many}", "train.steps must be a whole number, not 'many' (or null)"),
+        ("train: {steps: 3, epochs: 4}", "train.steps: set it or epochs"),
+        ("train: {steps: null, epochs: null}", "train.steps: set it or epochs"),
+        ("model: {dims: 0}", "model.dims is 0"),
+        ("[1, 2]", "does not hold settings"),
+        ("train: {lr: [", "is not valid YAML"),
+    ],
+)
+def test_a_mistake_names_the_file_and_the_setting(tmp_path, text, said):
+    path = write(tmp_path, text)
+    error = problem(lambda: load_config(path))
+    assert error.path == str(path) and said in error.cause and error.remedy
+
+
+@pytest.mark.parametrize("override", ["train.lr", "=3", "train..lr=3", "train.lrr=3", "train.lr=x"])
+def test_a_mistake_on_the_command_line(override):
+    assert problem(lambda: load_config("paper", [override])).cause
+
+
+def test_no_such_file():
+    error = problem(lambda: load_config("papre"))
+    assert "no such configuration" in error.cause and "kitchen, paper" in error.remedy
+
+
+def test_an_empty_file_is_the_defaults(tmp_path):
+    assert load_config(write(tmp_path, "")) == Config()
+
+
+def test_steps_take_the_place_of_epochs_and_back():
+    by_steps = load_config("paper", ["train.steps=50"])
+    assert by_steps.train.steps == 50 and by_steps.train.epochs is None
+    by_epochs = load_config("kitchen", ["train.epochs=2", "train.ramp_epochs=1"])
+    assert by_epochs.train.epochs == 2 and by_epochs.train.steps is None
+    assert by_epochs.train.ramp_epochs == 1 and by_epochs.train.ramp_share is None
+
+
+def test_every_setting_is_plain_yaml():
+    values = to_mapping(Config())
+    assert yaml.safe_load(yaml.safe_dump(values)) == values
+    assert {f"train.{field.name}" for field in dataclasses.fields(TrainConfig)} <= flatten(values).keys()
