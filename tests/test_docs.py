@@ -7,6 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from mmcc.cli import VERBS
+from mmcc.training.config import Config
+from mmcc.training.settings import flatten, to_mapping
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -38,12 +42,23 @@ def test_python_in_the_documents_runs(demo, document):
 
 
 def test_every_flag_in_the_documents_exists():
-    text = "".join((ROOT / name).read_text() for name in ("README.md", "docs/corpus.md", "docs/kitchen.md"))
+    text = "".join(
+        (ROOT / name).read_text() for name in ("README.md", "docs/corpus.md", "docs/kitchen.md", "docs/training.md")
+    )
     told = ""
-    for command in (["mmcc", "kitchen"], ["mmcc", "ingest"], ["mmcc", "inspect"], ["benchmarks.references"]):
+    verbs = [["mmcc", verb.__name__] for verb in VERBS]
+    for command in (*verbs, ["benchmarks.references"], ["torch.distributed.run"]):
         help_of = subprocess.run([sys.executable, "-m", *command, "--help"], cwd=ROOT, capture_output=True, text=True)
         told += help_of.stdout
-    assert set(re.findall(r"--[a-z][a-z-]+", text)) <= set(re.findall(r"--[a-z][a-z-]+", told))
+    flags = {flag for flag in re.findall(r"--[a-z][a-z-]+(?:\.[a-z_.]+)?", text) if "." not in flag}
+    assert flags <= set(re.findall(r"--[a-z][a-z-]+", told))
+
+
+def test_every_setting_in_the_documents_exists():
+    text = (ROOT / "README.md").read_text() + (ROOT / "docs/training.md").read_text()
+    named = set(re.findall(r"(?:data|model|objective|train)(?:\.[a-z_]+)+", text)) - {"model.safetensors"}
+    known = flatten(to_mapping(Config()))
+    assert named and all(any(f"{key}.".startswith(f"{name}.") for key in known) for name in named), named
 
 
 def test_the_sheet_of_the_kitchen_is_small_enough_to_commit():
