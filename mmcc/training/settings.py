@@ -16,7 +16,7 @@ import yaml
 from mmcc.media.errors import InputError
 
 Settings = TypeVar("Settings")
-REMEDY = "`mmcc train --print-config` shows every setting and its value."
+REMEDY = "`mmcc train CORPUS --print-config` shows every setting and its value."
 
 
 class WrongSetting(ValueError):
