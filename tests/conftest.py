@@ -6,6 +6,10 @@ from pathlib import Path
 
 import imageio_ffmpeg
 import pytest
+from hypothesis import settings
+
+settings.register_profile("patient", settings.default, deadline=None)  # a busy machine is no failure
+settings.load_profile("patient")
 
 SHARED = Path(__file__).parents[1].parent / "shared" / "data"
 
