@@ -18,6 +18,7 @@ from mmcc.media.names import one_line
 
 EXIT_OK, EXIT_BUG, EXIT_USAGE, EXIT_BAD_INPUT, EXIT_SKIPPED, EXIT_MISSING_DEPENDENCY = range(6)
 EXIT_INTERRUPTED, EXIT_TERMINATED = 130, 143
+_GO_ON = "What was finished is saved; run the same command again to go on (train: with --resume)."
 
 
 def ingest(
@@ -266,10 +267,10 @@ def main(arguments: list[str] | None = None) -> int:
         _complain(*str(error).split("\n", 1))
         return EXIT_MISSING_DEPENDENCY
     except KeyboardInterrupt:
-        _complain("stopped. What was finished is saved; run the same command again to go on.")
+        _complain(f"stopped. {_GO_ON}")
         return EXIT_INTERRUPTED
     except _Terminated:
-        _complain("terminated. What was finished is saved; run the same command again to go on.")
+        _complain(f"terminated. {_GO_ON}")
         return EXIT_TERMINATED
     except BrokenPipeError:  # the reader of our output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

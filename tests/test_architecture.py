@@ -18,6 +18,9 @@ MAY_IMPORT = {
     "models": set(),
     "objectives": {"models"},
     "training": {"data", "models", "objectives", "metrics", "corpus", "media", "locks"},
+    "tasks": {"data", "models", "objectives", "metrics", "corpus", "media"},
+    "report": {"tasks", "models", "metrics", "corpus", "media"},
+    "reproduce": {"training", "tasks", "report", "data", "models", "objectives", "metrics", "corpus", "media", "locks"},
 }
 ROOMS = sorted(path.name for path in (ROOT / "mmcc").iterdir() if (path / "__init__.py").exists())
 

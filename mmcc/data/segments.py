@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from mmcc.corpus import Corpus, Video
 from mmcc.data.chance import Use, generator
 from mmcc.data.config import DataConfig
+from mmcc.data.splits import videos_for
 from mmcc.data.vocabulary import has_words
 from mmcc.media.errors import InputError
 
@@ -164,12 +165,13 @@ class Cutter:
 
 
 class UsableVideos:
-    """The videos of a split that have a segment, and why the others have none."""
+    """The videos for a purpose (train, validation, test) that have a segment, and why the others have none."""
 
-    def __init__(self, corpus: Corpus, split: str, config: DataConfig) -> None:
+    def __init__(self, corpus: Corpus, purpose: str, config: DataConfig) -> None:
         self.corpus, self.config = corpus, config
         self.cutter = Cutter(corpus.manifest.fps, config)
-        reasons = {each: self.cutter.unusable(Moments.of(corpus[each])) for each in corpus.split(split)}
+        videos = videos_for(corpus, purpose, config.held_out)
+        reasons = {each: self.cutter.unusable(Moments.of(corpus[each])) for each in videos}
         self.ids = [each for each, reason in reasons.items() if not reason]
         self.unusable = {each: reason for each, reason in reasons.items() if reason}
         if self.ids:
@@ -177,11 +179,11 @@ class UsableVideos:
         if not len(corpus):
             raise InputError(corpus.path, "holds no video", "Add some with: mmcc ingest SRC -o CORPUS")
         if not reasons:
-            raise InputError(corpus.path, f"none of its {len(corpus)} videos is for {split}", "Ingest more videos.")
+            raise InputError(corpus.path, f"none of its {len(corpus)} videos is for {purpose}", "Ingest more videos.")
         remedy = "Put caption files beside the videos and ingest again, or ingest with --transcribe."
         if set(reasons.values()) == {"no captions"}:
-            raise InputError(corpus.path, f"none of its {len(reasons)} {split} videos has captions", remedy)
-        cause = f"none of its {len(reasons)} {split} videos can be used: {self.why_unusable()}"
+            raise InputError(corpus.path, f"none of its {len(reasons)} {purpose} videos has captions", remedy)
+        cause = f"none of its {len(reasons)} {purpose} videos can be used: {self.why_unusable()}"
         raise InputError(corpus.path, cause, remedy)
 
     def why_unusable(self) -> str:

@@ -58,6 +58,7 @@ class TrainConfig:
     similarity_ratio: float = 3.0  # λ3 = 3 λ1, as in the paper
     direction_ratio: float = 3.0  # λ4 = 3 λ1, the weight at which the prototype was measured
 
+    frame_weights: str | None = None  # torchvision's ResNet-18 as .safetensors, to start from; the paper: from scratch
     seed: int = 0  # everything random follows from it and from the number of the sample
     device: str = "auto"  # cuda where there is one, else cpu
     precision: Literal["fp32", "bf16"] = "fp32"  # of the encoders; bf16 is for GPUs (8.5 times slower on an AVX2 CPU)

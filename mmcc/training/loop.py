@@ -27,7 +27,9 @@ from mmcc.data.segments import SegmentSampler, UsableVideos
 from mmcc.data.vocabulary import Vocabulary
 from mmcc.locks import only_writer
 from mmcc.media.errors import InputError
+from mmcc.models.encoders import load_published_weights
 from mmcc.models.model import MMCC
+from mmcc.models.weights import WeightsError
 from mmcc.objectives.mmcc import MMCCObjective
 from mmcc.training import checkpoints
 from mmcc.training.bar import StepBar, say
@@ -96,7 +98,7 @@ def train(
             run.mkdir(parents=True, exist_ok=True)
             stack.enter_context(only_writer(run))
             open_run(run, config, resume=resume)
-        with _memory(run, config):
+        with _memory(run, config), _weights():
             return _Training(opened, run, config, world, say).train(progress)
 
 
@@ -296,6 +298,8 @@ def build_model(config: Config, vocabulary_size: int, world: World) -> MMCC:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(config.train.seed)
         model = MMCC(config.model, vocabulary_size)
+    if config.train.frame_weights is not None:
+        load_published_weights(model.frame_encoder, Path(config.train.frame_weights))
     model = model.to(world.device)
     if config.train.channels_last:
         model = model.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
@@ -341,6 +345,15 @@ def _same_every_time(world: World) -> Iterator[None]:
     finally:
         torch.use_deterministic_algorithms(before[0])
         fill.fill_uninitialized_memory = before[1]
+
+
+@contextmanager
+def _weights() -> Iterator[None]:
+    """Weights that do not fit are the user's to see to, like any other file."""
+    try:
+        yield
+    except WeightsError as error:
+        raise InputError(error.path, error.cause, error.remedy) from None
 
 
 @contextmanager

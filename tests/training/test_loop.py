@@ -10,16 +10,18 @@ from pathlib import Path
 
 import pytest
 import torch
-from safetensors.torch import load_file
+from safetensors.torch import load_file, save_file
 from tiny_runs import tiny_config
 
 from mmcc.corpus import Corpus
 from mmcc.media.errors import InputError, OutputError
 from mmcc.models.model import MMCC
+from mmcc.models.resnet import ResNet18
 from mmcc.training import loop
 from mmcc.training.checkpoints import Checkpoints, damage
 from mmcc.training.config import Config
-from mmcc.training.loop import fit_to_corpus, render_training, train
+from mmcc.training.loop import build_model, fit_to_corpus, render_training, train
+from mmcc.training.processes import join_world
 from mmcc.training.run import read_metrics
 from mmcc.training.step import Stepper
 
@@ -294,3 +296,17 @@ def test_clipping_holds_the_gradient_down(vectors_path, tmp_path):
     first_moments = torch.cat([value.flatten() for name, value in state.items() if name.endswith("/exp_avg")])
     assert first_moments.norm().item() == pytest.approx(0.1 * 1e-6, rel=1e-3)
     assert read_metrics(tmp_path / "run")[0]["gradient_norm"] > 1e-3
+
+
+def test_published_weights_that_do_not_fit_are_bad_input(vectors_path, tmp_path):
+    with pytest.raises(InputError, match="published weights are for"):
+        run_of(vectors_path, tmp_path / "run", tiny_config("train.frame_weights=resnet18.safetensors"))
+
+
+def test_training_starts_from_published_weights(tmp_path):
+    save_file(ResNet18().state_dict(), tmp_path / "resnet18.safetensors")
+    config = tiny_config(f"train.frame_weights={tmp_path}/resnet18.safetensors")
+    with join_world("cpu") as world:
+        built = build_model(config, 10, world).frame_encoder.resnet.state_dict()
+    published = load_file(tmp_path / "resnet18.safetensors")
+    assert all(torch.equal(built[name], tensor) for name, tensor in published.items())

@@ -1,0 +1,42 @@
+"""Which videos are learnt from, chosen by and tested on."""
+
+import pytest
+
+from mmcc.data.splits import videos_for
+
+
+class Splits:
+    """The one thing of a corpus that is asked for."""
+
+    def __init__(self, **videos):
+        self.videos = videos
+
+    def split(self, name):
+        return self.videos.get(name, [])
+
+
+LEARNT = [f"video{number:03}" for number in range(100)]
+
+
+def test_a_corpus_with_test_videos_has_said_it_all():
+    corpus = Splits(train=["a"], validation=["b"], test=["c"])
+    assert [videos_for(corpus, purpose, 0.05) for purpose in ("train", "validation", "test")] == [["a"], ["b"], ["c"]]
+
+
+def test_without_test_videos_the_validation_videos_are_the_test_and_some_training_videos_choose():
+    corpus = Splits(train=LEARNT, validation=["x", "y"])
+    train, validation = videos_for(corpus, "train", 0.05), videos_for(corpus, "validation", 0.05)
+    assert videos_for(corpus, "test", 0.05) == ["x", "y"]
+    assert len(validation) == 5
+    assert sorted(train + validation) == LEARNT
+
+
+def test_the_videos_held_out_do_not_depend_on_their_order():
+    there = videos_for(Splits(train=LEARNT), "validation", 0.1)
+    assert sorted(there) == sorted(videos_for(Splits(train=LEARNT[::-1]), "validation", 0.1))
+
+
+@pytest.mark.parametrize(("videos", "share"), [(LEARNT, 0.0), (LEARNT[:9], 0.05)])
+def test_nothing_is_held_out_of_too_few(videos, share):
+    assert videos_for(Splits(train=videos), "validation", share) == []
+    assert videos_for(Splits(train=videos), "train", share) == videos
