@@ -1,6 +1,8 @@
 """What changes from step to step, as functions of the step alone: the losses' weights and the learning rate.
 
 λ1(s) = ε^(1 - p) · λ1^p  with p = min(1, s / ramp steps);   λ2 constant;   λ3 = r3 · λ1(s);   λ4 = r4 · λ1(s)
+
+(the cycle itself weighs r1 · λ1(s), with r1 = 1 but in ablations)
 """
 
 from __future__ import annotations
@@ -42,7 +44,7 @@ class Schedule:
         if step < self.ramp_steps and lambda1 > 0:
             lambda1 = self.config.lambda1_start * (lambda1 / self.config.lambda1_start) ** (step / self.ramp_steps)
         return LossWeights(
-            cycle=lambda1,
+            cycle=self.config.cycle_ratio * lambda1,
             cross_modal=self.config.lambda2,
             similarity=self.config.similarity_ratio * lambda1,
             direction=self.config.direction_ratio * lambda1,

@@ -40,6 +40,11 @@ def test_the_other_weights_hang_on_the_first():
     assert weights.direction == pytest.approx(4 * weights.cycle)
 
 
+def test_the_cycle_alone_can_be_left_out():
+    weights = schedule(steps=100, ramp_share=0.0, cycle_ratio=0.0, direction_ratio=4.0).weights(10)
+    assert (weights.cycle, weights.similarity, weights.direction) == (0.0, 3.0, 4.0)
+
+
 def test_without_a_ramp_or_without_a_cycle():
     assert schedule(steps=10, ramp_share=0.0).weights(0).cycle == 1.0
     assert schedule(steps=10, ramp_share=1.0, lambda1=0.0).weights(5).cycle == 0.0
