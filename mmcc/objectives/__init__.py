@@ -1,13 +1,23 @@
 """What a model learns from: cycles through narrated video, correspondence, and the direction of time."""
 
-from mmcc.objectives.config import CrossModalConfig, CycleConfig, DirectionConfig, MMCCConfig
+from mmcc.objectives.config import (
+    AnticipationConfig,
+    CrossModalConfig,
+    CycleConfig,
+    DirectionConfig,
+    MemDPCConfig,
+    MMCCConfig,
+    ObjectiveConfig,
+)
 from mmcc.objectives.cycle import Cycle, cycle_back
 from mmcc.objectives.draws import Draws
 from mmcc.objectives.losses import Dynamics, Losses, LossWeights
 from mmcc.objectives.mmcc import MMCCObjective
+from mmcc.objectives.registry import Objective, find_objective, register_objective
 from mmcc.objectives.starts import Starts, concreteness, sample_starts
 
 __all__ = [
+    "AnticipationConfig",
     "CrossModalConfig",
     "Cycle",
     "CycleConfig",
@@ -18,8 +28,13 @@ __all__ = [
     "Losses",
     "MMCCConfig",
     "MMCCObjective",
+    "MemDPCConfig",
+    "Objective",
+    "ObjectiveConfig",
     "Starts",
     "concreteness",
     "cycle_back",
+    "find_objective",
+    "register_objective",
     "sample_starts",
 ]

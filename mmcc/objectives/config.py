@@ -7,6 +7,7 @@ from typing import Literal
 
 CyclePath = Literal["within", "across"]
 StartChoice = Literal["concreteness", "random"]
+CorrespondenceForm = Literal["weighted", "mil_nce"]
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,7 @@ class CycleConfig:
 class CrossModalConfig:
     """Which frames and utterances belong together, and how sharply."""
 
+    form: CorrespondenceForm = "weighted"  # with the appendix's three changes; mil_nce: Eq. 13 before them
     temperature: float = 0.1  # the paper names none; the edges' own, since the loss trains what the edges retrieve
     window: int = 2  # k: nodes on either side of the nearest one that count as positives
     sigma: float = 1.5  # seconds; with the paper's 1 a lag of 3 s weighs 0.01, and at 0.25 fps hardly a pair is left
@@ -44,6 +46,7 @@ class CrossModalConfig:
     # otherwise pull as hard as the near ones wherever an anchor has no other, since -log takes the scale away
 
     def __post_init__(self) -> None:
+        _one_of("form", self.form, ("weighted", "mil_nce"))
         _above("temperature", self.temperature, 0)
         _within("window", self.window, 0, float("inf"))
         _above("sigma", self.sigma, 0)
@@ -66,13 +69,49 @@ class DirectionConfig:
 
 
 @dataclass(frozen=True)
+class AnticipationConfig:
+    """RA and TAP: what a node's prediction is compared with."""
+
+    across: bool = False  # nodes of the other modality as well; the paper's rivals have their own modality only
+    seconds: float = 1.0  # RA: how far ahead its target frame lies; the paper's
+    tolerance: float = 0.25  # RA: how far off that moment it may be; more, and 2 fps would take the wrong frame
+
+    def __post_init__(self) -> None:
+        _above("seconds", self.seconds, 0)
+        _within("tolerance", self.tolerance, 0, self.seconds)
+
+
+@dataclass(frozen=True)
+class MemDPCConfig:
+    """MemDPC: how much is remembered, and how far ahead it looks."""
+
+    slots: int = 1024  # of the memory; the authors' own
+    horizon: int = 3  # nodes predicted one after another from each past; the authors' own
+    temperature: float = 0.1  # of the contrast, as everywhere here; the authors' dot products have none
+
+    def __post_init__(self) -> None:
+        _above("slots", self.slots, 0)
+        _above("horizon", self.horizon, 0)
+        _above("temperature", self.temperature, 0)
+
+
+@dataclass(frozen=True)
 class MMCCConfig:
-    """The whole objective."""
+    """The whole of MMCC's objective."""
 
     cycle: CycleConfig = field(default_factory=CycleConfig)
     cross_modal: CrossModalConfig = field(default_factory=CrossModalConfig)
     direction: DirectionConfig = field(default_factory=DirectionConfig)
     fine_tune: bool = True  # Table 1: 93.6, against 67.5 where only the cross-modal loss trains the embeddings z
+
+
+@dataclass(frozen=True)
+class ObjectiveConfig(MMCCConfig):
+    """What a run is trained for; a rival reads its own section and leaves the others alone."""
+
+    name: str = "mmcc"  # or cross_modal, representation_anticipation, time_agnostic, memdpc, or one you registered
+    anticipation: AnticipationConfig = field(default_factory=AnticipationConfig)
+    memdpc: MemDPCConfig = field(default_factory=MemDPCConfig)
 
 
 def _one_of(name: str, value: str, known: tuple[str, ...]) -> None:

@@ -12,6 +12,14 @@ M'_j in M; w(t) = exp(-t² / 2σ²). Rows and columns run over the whole batch: 
 other processes' videos. Where row and column cross, the pair counts once, above and below. An anchor whose nearest
 node is too far off to be a positive has no moment, and is dropped. Frames and utterances are anchors alike.
 
+`form: mil_nce` is Eq. 13 before those changes (MIL-NCE, Miech et al., 2020): positives in one direction of retrieval,
+all of weight one however far off in time, and negatives from other videos alone,
+
+    L = -log  Σ_{b ∈ P} e^{s(M_i, b)}  /  ( Σ_{b ∈ P} e^{s(M_i, b)}  +  Σ_{b of others} e^{s(M_i, b)}
+                                                                  +  Σ_{a of others} e^{s(a, M'_j)} )
+
+with P the nodes within k of M'_j. A segment counts as a video.
+
 Shapes: B segments, N nodes of one modality, K nodes of the other, P packed nodes of the batch, D dims.
 """
 
@@ -21,12 +29,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import torch
+import torch.distributed as dist
 from torch import Tensor
 
 from mmcc.models.nodes import TEXT, VISION, Nodes
 from mmcc.objectives.config import CrossModalConfig
-from mmcc.objectives.distribution import Tally, world_size
+from mmcc.objectives.distribution import Tally, gather_with_gradient, world_size
 from mmcc.objectives.log_sums import log_sum, log_sum_where, log_union
+
+_MOST_SEGMENTS = 1 << 32  # in one process
 
 
 @dataclass(frozen=True)
@@ -38,7 +49,7 @@ class _Side:
     moment: Tensor  # [B, N] index of the nearest node
     positives: Tensor  # [B, N, K] bool: the nodes around it that are near enough
     positive_sum: Tensor  # [B, N] log Σ w e^s over the positives
-    batch_sum: Tensor  # [B, N] log Σ e^s over the whole batch
+    batch_sum: Tensor  # [B, N] log Σ e^s over the whole batch; of the other videos alone in mil_nce
 
 
 def cross_modal_loss(nodes: Mapping[str, Nodes], keys_PD: Mapping[str, Tensor], config: CrossModalConfig) -> Tally:
@@ -49,9 +60,10 @@ def cross_modal_loss(nodes: Mapping[str, Nodes], keys_PD: Mapping[str, Tensor], 
         text_scores = vision_scores.mT  # the same pairs
     else:
         text_scores = text.pi[text.valid] @ keys_PD[VISION].mT / config.temperature
-    vision_side = _side(vision, text, vision_scores, config)
-    text_side = _side(text, vision, text_scores, config)
-    return _anchors(vision_side, text_side) + _anchors(text_side, vision_side)
+    vision_side = _side(vision, text, _batch_sum(vision, text, vision_scores, config), config)
+    text_side = _side(text, vision, _batch_sum(text, vision, text_scores, config), config)
+    anchors = _plain_anchors if config.form == "mil_nce" else _anchors
+    return anchors(vision_side, text_side) + anchors(text_side, vision_side)
 
 
 def _anchors(rows: _Side, columns: _Side) -> Tally:
@@ -66,23 +78,44 @@ def _anchors(rows: _Side, columns: _Side) -> Tally:
     return Tally.of(denominator - numerator, has_moment)
 
 
-def _side(own: Nodes, others: Nodes, batch_scores: Tensor, config: CrossModalConfig) -> _Side:
+def _plain_anchors(rows: _Side, columns: _Side) -> Tally:
+    """The same in mil_nce: positives are of this video and negatives of others, so that no pair counts twice."""
+    negatives = torch.logaddexp(rows.batch_sum, columns.batch_sum.gather(1, rows.moment))
+    denominator = torch.logaddexp(rows.positive_sum, negatives)
+    return Tally.of(denominator - rows.positive_sum, rows.positives.any(dim=-1))
+
+
+def _side(own: Nodes, others: Nodes, batch_sum: Tensor, config: CrossModalConfig) -> _Side:
     scores = own.pi @ others.pi.mT / config.temperature
     lag = (own.times.to(scores.dtype)[..., None] - others.times[:, None]).abs()
     log_weights = -(lag**2) / (2 * config.sigma**2)
     moment = lag.masked_fill(~others.valid[:, None], torch.inf).argmin(dim=-1)
     places = torch.arange(others.valid.shape[1], device=moment.device)
-    around = (places - moment[..., None]).abs() <= config.window
-    near = log_weights.exp() >= config.least_weight
-    positives = around & near & own.valid[..., None] & others.valid[:, None]
-    return _Side(
-        scores,
-        log_weights,
-        moment,
-        positives,
-        positive_sum=log_sum_where(scores + log_weights, positives),
-        batch_sum=torch.zeros_like(scores[..., 0]).masked_scatter(own.valid, log_sum(batch_scores)),
-    )
+    positives = (places - moment[..., None]).abs() <= config.window
+    positives = positives & own.valid[..., None] & others.valid[:, None]
+    if config.form == "mil_nce":
+        log_weights = torch.zeros_like(log_weights)
+    else:
+        positives = positives & (log_weights.exp() >= config.least_weight)
+    positive_sum = log_sum_where(scores + log_weights, positives)
+    return _Side(scores, log_weights, moment, positives, positive_sum, batch_sum)
+
+
+def _batch_sum(own: Nodes, others: Nodes, batch_scores: Tensor, config: CrossModalConfig) -> Tensor:
+    """[B, N]: log Σ e^s of each node over the keys of the batch, or of the other videos' among them."""
+    if config.form == "mil_nce":
+        elsewhere = _segments(own) != gather_with_gradient(_segments(others)).mT
+        sums = log_sum_where(batch_scores, elsewhere)
+    else:
+        sums = log_sum(batch_scores)
+    return torch.zeros_like(own.pi[..., 0]).masked_scatter(own.valid, sums)
+
+
+def _segments(nodes: Nodes) -> Tensor:
+    """[P, 1]: the segment of each valid node, by a number that no other process gives."""
+    first = dist.get_rank() * _MOST_SEGMENTS if world_size() > 1 else 0
+    segment_BN = torch.arange(first, first + len(nodes.valid), device=nodes.valid.device)[:, None]
+    return segment_BN.expand_as(nodes.valid)[nodes.valid][:, None]
 
 
 def _pick(tensor_BNK: Tensor, index_BN: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""All that a run can be told, with the reason beside each default; `paper` and `kitchen` are shipped as YAML.
+"""All that a run can be told, with the reason beside each default; `paper`, `kitchen` and rivals are shipped as YAML.
 
 >>> config = load_config("paper", ["train.lr=3e-4", "model.width=32"])
 >>> config.train.lr
@@ -17,7 +17,8 @@ import yaml
 from mmcc.data.config import DataConfig
 from mmcc.media.errors import InputError
 from mmcc.models.config import ModelConfig
-from mmcc.objectives.config import MMCCConfig
+from mmcc.objectives.config import ObjectiveConfig
+from mmcc.objectives.registry import find_objective
 from mmcc.training.settings import REMEDY, WrongSetting, build, flatten, merge, parse_overrides, read_yaml, to_mapping
 
 SHIPPED = Path(__file__).parent / "configs"
@@ -55,9 +56,11 @@ class TrainConfig:
     ramp_epochs: float | None = 30.0  # over which lambda1 grows exponentially, as in the paper
     ramp_share: float | None = None  # in place of ramp_epochs: a share of all steps, for short runs
     lambda2: float = 1.0  # cross-modal, constant, as in the paper
+    cycle_ratio: float = 1.0  # the cycle's share of lambda1: 0 leaves what grows beside it, to see what it is worth
     similarity_ratio: float = 3.0  # λ3 = 3 λ1, as in the paper
     direction_ratio: float = 3.0  # λ4 = 3 λ1, the weight at which the prototype was measured
 
+    init: str | None = None  # a run, or a checkpoint, to start from: its weights, its words. RA and TAP need one
     frame_weights: str | None = None  # torchvision's ResNet-18 as .safetensors, to start from; the paper: from scratch
     seed: int = 0  # everything random follows from it and from the number of the sample
     device: str = "auto"  # cuda where there is one, else cpu
@@ -90,12 +93,15 @@ class TrainConfig:
             value = getattr(self, name)
             if value is not None and not (value > 0 or (name == "lambda1" and value == 0)):
                 raise ValueError(f"{name} must be more than 0, not {value}")
-        for name in ("grad_clip", "weight_decay", "lambda2", "similarity_ratio", "direction_ratio", "ramp_epochs"):
+        ratios = ("cycle_ratio", "similarity_ratio", "direction_ratio")
+        for name in ("grad_clip", "weight_decay", "lambda2", *ratios, "ramp_epochs"):
             value = getattr(self, name)
             if value is not None and value < 0:
                 raise ValueError(f"{name} must not be negative, but is {value}")
         if self.ramp_share is not None and not 0 <= self.ramp_share <= 1:
             raise ValueError(f"ramp_share must be from 0 to 1, not {self.ramp_share}")
+        if self.init is not None and self.frame_weights is not None:
+            raise ValueError("frame_weights: set it or init, which brings its own")
         if self.batch_size % self.accumulation:
             raise ValueError(f"batch_size {self.batch_size} cannot be split in {self.accumulation} (accumulation)")
 
@@ -106,7 +112,7 @@ class Config:
 
     data: DataConfig = field(default_factory=DataConfig)
     model: ModelConfig = field(default_factory=ModelConfig)
-    objective: MMCCConfig = field(default_factory=MMCCConfig)
+    objective: ObjectiveConfig = field(default_factory=ObjectiveConfig)
     train: TrainConfig = field(default_factory=TrainConfig)
 
     def to_yaml(self) -> str:
@@ -147,9 +153,15 @@ def from_values(values: Mapping[str, Any], source: str) -> Config:
         instead = {other: None for pair in EITHER_OR for other in pair if _replaced(other, section)}
         values["train"] = {**instead, **section}
     try:
-        return build(Config, values)
+        config = build(Config, values)
     except WrongSetting as problem:
         raise InputError(source, str(problem), REMEDY) from None
+    try:
+        find_objective(config.objective.name)
+    except ValueError as problem:
+        remedy = "Choose one of them, or import the module that registers yours first."
+        raise InputError(source, f"objective.name: {problem}", remedy) from None
+    return config
 
 
 def differences(one: Config, other: Config) -> dict[str, tuple[Any, Any]]:

@@ -1,7 +1,7 @@
 """Train a model on a corpus, into a run's folder; stop it at any moment, and go on.
 
 >>> report = train(Path("kitchen.corpus"), Path("runs/kitchen"), load_config("kitchen"))
->>> MMCC.from_pretrained(report.checkpoint)
+>>> load_model(report.checkpoint)
 """
 
 from __future__ import annotations
@@ -28,10 +28,9 @@ from mmcc.data.vocabulary import Vocabulary
 from mmcc.locks import only_writer
 from mmcc.media.errors import InputError
 from mmcc.models.encoders import load_published_weights
-from mmcc.models.model import MMCC
+from mmcc.models.registry import Model
 from mmcc.models.weights import WeightsError
-from mmcc.objectives.mmcc import MMCCObjective
-from mmcc.training import checkpoints
+from mmcc.training import beginning, checkpoints
 from mmcc.training.bar import StepBar, say
 from mmcc.training.checkpoints import Checkpoints, Progress
 from mmcc.training.config import Config
@@ -90,7 +89,8 @@ def train(
             say = _silent
         stack.enter_context(_same_every_time(world))
         opened = Corpus.open(corpus)
-        config = fit_to_corpus(config, opened)
+        config = beginning.with_absolute_init(fit_to_corpus(config, opened))
+        start = beginning.first_weights(config, run, say)  # before anything is written
         if config.train.batch_size % (world.size * config.train.accumulation):
             cause = f"{config.train.batch_size} cannot be shared by {world.size} processes"
             raise InputError("train.batch_size", f"{cause} x {config.train.accumulation} parts", "Choose a multiple.")
@@ -99,29 +99,31 @@ def train(
             stack.enter_context(only_writer(run))
             open_run(run, config, resume=resume)
         with _memory(run, config), _weights():
-            return _Training(opened, run, config, world, say).train(progress)
+            return _Training(opened, run, config, start, world, say).train(progress)
 
 
 class _Training:
     """One call of `train`: what it was given, what it built, and how far it is."""
 
-    def __init__(self, corpus: Corpus, run: Path, config: Config, world: World, say: Say) -> None:
-        self.corpus, self.run, self.config, self.world, self.say = corpus, run, config, world, say
+    def __init__(self, corpus: Corpus, run: Path, config: Config, start: Path | None, world: World, say: Say) -> None:
+        self.corpus, self.run, self.config, self.start, self.world, self.say = corpus, run, config, start, world, say
+        self.recipe = beginning.recipe_of(config)
         self.videos = UsableVideos(corpus, "train", config.data)
         if self.videos.unusable:
             say(f"left out of training: {self.videos.why_unusable()}")
+        beginning.check_frame_rates(self.recipe, config, self.videos)
         self.held_out = _held_out(corpus, config, say)
         self.vocabulary = self._vocabulary()
         self.schedule = Schedule(config.train, len(self.videos.ids))
         model = build_model(config, len(self.vocabulary), world)
         optimizer = torch.optim.AdamW(
-            model.parameters(),
+            [parameter for parameter in model.parameters() if parameter.requires_grad],
             lr=config.train.lr,
             betas=config.train.betas,
             weight_decay=config.train.weight_decay,
             fused=True,  # one pass over the weights in place of ten
         )
-        objective = MMCCObjective(config.objective)
+        objective = self.recipe.build_objective(config.objective)
         self.stepper = Stepper(model, objective, optimizer, self.schedule, config.train, world)
         self.checkpoints = Checkpoints(run, config.train.keep)
         self.progress = self._restore()
@@ -195,6 +197,7 @@ class _Training:
                 self.config.objective.cycle,
                 starts=self.config.train.validation_starts,
                 world=self.world,
+                skills=self.recipe.skills,
                 stopped=lambda: stop.asked,
             )
         if figures is None:
@@ -240,6 +243,9 @@ class _Training:
         found = self.checkpoints.newest(self.say) if self.world.writes else None
         newest = self.world.broadcast_text(str(found or ""))
         if not newest:
+            if self.start is not None:
+                beginning.begin_with(self.stepper.model, self.start, self.config)
+                self.say(f"beginning with the weights of {self.start}")
             return Progress(samples=fingerprint)
         progress = checkpoints.load(Path(newest), self.stepper.model, self.stepper.optimizer)
         self.say(f"going on from step {progress.step} of {self.schedule.steps} ({newest})")
@@ -249,14 +255,14 @@ class _Training:
         return progress
 
     def _vocabulary(self) -> Vocabulary:
-        """The run's words: built from the training videos once, then kept."""
+        """The run's words: built from the training videos once, or those of the run it begins with; then kept."""
         words: tuple[str, ...] = ()
         if self.world.writes:
             path = self.run / VOCABULARY
             if path.is_file():
                 words = Vocabulary.load(path).words
             else:
-                words = Vocabulary.of_corpus(self.corpus, self.videos.ids, self.config.data).words
+                words = beginning.first_words(self.start, self.videos, self.config).words
                 replace_text(path, "".join(f"{word}\n" for word in words))
         shared = self.world.broadcast_text("\n".join(words)).split("\n")
         return Vocabulary(shared[len(Vocabulary([]).words) :])
@@ -279,7 +285,10 @@ class _Training:
         )
 
 
-_SHOWN = ("loss", "cycle", "cross_modal", "similarity", "direction", "frames_per_second")
+_SHOWN = (
+    *("loss", "cycle", "cross_modal", "similarity", "direction", "anticipation", "future", "past"),
+    "frames_per_second",
+)
 
 
 def fit_to_corpus(config: Config, corpus: Corpus) -> Config:
@@ -293,20 +302,22 @@ def fit_to_corpus(config: Config, corpus: Corpus) -> Config:
     return replace(config, model=replace(config.model, frame_encoder=encoder, feature_dims=corpus.manifest.size))
 
 
-def build_model(config: Config, vocabulary_size: int, world: World) -> MMCC:
+def build_model(config: Config, vocabulary_size: int, world: World) -> Model:
     """A fresh model: its weights follow from the seed."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(config.train.seed)
-        model = MMCC(config.model, vocabulary_size)
+        model = beginning.recipe_of(config).build_model(config.model, config.objective, vocabulary_size)
     if config.train.frame_weights is not None:
-        load_published_weights(model.frame_encoder, Path(config.train.frame_weights))
+        for encoder in model.frame_encoders():
+            load_published_weights(encoder, Path(config.train.frame_weights))
     model = model.to(world.device)
     if config.train.channels_last:
         model = model.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
     if world.size > 1 and world.device.type == "cuda":  # on a CPU torch has none: each process norms its own part
         model = nn.SyncBatchNorm.convert_sync_batchnorm(model)  # type: ignore[no-untyped-call]
     if config.train.compile:
-        model.frame_encoder.compile()
+        for encoder in model.frame_encoders():
+            encoder.compile()
     return model.train()
 
 

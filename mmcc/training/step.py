@@ -5,27 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import torch
 from torch import Tensor
 
 from mmcc.data.batch import Batch
-from mmcc.models.model import MMCC
 from mmcc.models.nodes import Nodes
+from mmcc.models.registry import Model
 from mmcc.objectives.draws import Draws
 from mmcc.objectives.losses import Losses, LossWeights
+from mmcc.objectives.registry import Objective
 from mmcc.training.config import TrainConfig
 from mmcc.training.processes import World
 from mmcc.training.schedule import Schedule
-
-
-class Objective(Protocol):
-    """What a model is trained for."""
-
-    def __call__(
-        self, model: MMCC, nodes: dict[str, Nodes], batch: Batch, weights: LossWeights, random: Draws, /
-    ) -> Losses: ...
 
 
 class NotFinite(ArithmeticError):
@@ -36,7 +28,7 @@ class NotFinite(ArithmeticError):
 class Stepper:
     """All that a step needs."""
 
-    model: MMCC
+    model: Model
     objective: Objective
     optimizer: torch.optim.Optimizer
     schedule: Schedule

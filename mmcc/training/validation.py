@@ -15,7 +15,9 @@ A figure is the mean of its two modalities' figures. The score that picks the be
 with travelled_rank the hard cycle rank in which a cycle that stays in place counts 50. Each part is 50 by chance and
 for a collapsed model (mid-ranks; looping in place, which would otherwise return perfectly, counts as chance), 100 at
 best, and asks for what the objectives are for: correspondence, direction, and futures that can be undone. An
-objective that does not train a part has chance there, whatever it does, so checkpoints of any run compare.
+objective that does not train a part has chance there, whatever it does, so checkpoints of any run compare: figures of
+skills that it does not teach (see `mmcc.objectives.registry`) are None, and count 50. Where it teaches no state of both
+modalities, edges start from the node itself.
 
 Shapes: B segments, S starts, N nodes, J annotated steps.
 """
@@ -24,45 +26,53 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import cast
 
 import torch
 from torch import Tensor
 
 from mmcc.corpus import Corpus
 from mmcc.data.batch import Batch
-from mmcc.models.model import MMCC
 from mmcc.models.nodes import TEXT, VISION, Nodes
+from mmcc.models.registry import Model
+from mmcc.objectives.anticipation import Predictor
 from mmcc.objectives.config import CycleConfig
 from mmcc.objectives.cycle import Cycle, cycle_back
 from mmcc.objectives.distribution import Tally
 from mmcc.objectives.draws import Draws
+from mmcc.objectives.losses import Dynamics
 from mmcc.objectives.moments import OTHER, after, before
+from mmcc.objectives.registry import ALL_SKILLS, CORRESPONDENCE, FUTURE, PAST, STATE
 from mmcc.objectives.starts import sample_starts
 from mmcc.training.processes import World
 
 MODALITIES = (VISION, TEXT)
 SCORE_PARTS = ("cross_modal_rank", "future_rank", "travelled_rank")
 COLLAPSED = 0.5  # share of forward edges in place from which on it is called collapse; by chance it is 1/N
-FIGURES = (
-    *("cycle_rank", "exact_return", "cycle_rank_hard", "exact_return_hard", "exact_return_chance"),
-    *("future_rank", "goes_forward", "goes_forward_chance", "stays_in_place", "travelled_rank"),
-    *("cross_modal_rank", "cross_modal_rank_steps"),
-)
+SKILL_OF = {  # what a model must have been taught for a figure to mean anything
+    **dict.fromkeys(("cycle_rank", "exact_return", "cycle_rank_hard", "exact_return_hard"), PAST),
+    **dict.fromkeys(("exact_return_chance", "travelled_rank"), PAST),
+    **dict.fromkeys(("future_rank", "goes_forward", "goes_forward_chance", "stays_in_place"), FUTURE),
+    **dict.fromkeys(("cross_modal_rank", "cross_modal_rank_steps"), CORRESPONDENCE),
+}
+FIGURES = tuple(SKILL_OF)
 
 
 def validate(
-    model: MMCC,
+    model: Model,
     batches: Iterable[Batch],
     corpus: Corpus,
     config: CycleConfig,
     *,
     starts: int,
     world: World,
+    skills: frozenset[str] = ALL_SKILLS,
     stopped: Callable[[], bool] = lambda: False,
 ) -> dict[str, float | None] | None:
     """The figures over all processes' batches; None if `stopped` said to leave off."""
-    walk = replace(config, path="within", starts="concreteness", starts_per_segment=starts, p_unimodal=0.0)
+    alone = 0.0 if STATE in skills else 1.0
+    walk = replace(config, path="within", starts="concreteness", starts_per_segment=starts, p_unimodal=alone)
     tallies: dict[str, Tally] = {}
     stop = False
     was_training = model.training
@@ -72,7 +82,7 @@ def validate(
             for batch in batches:
                 nodes = model(batch.to(world.device))
                 spans = step_spans(corpus, batch.videos).to(world.device)
-                for name, tally in batch_tallies(model, nodes, batch, spans, walk).items():
+                for name, tally in batch_tallies(model, nodes, batch, spans, walk, skills).items():
                     tallies[name] = tallies[name] + tally if name in tallies else tally
                 if stop := stopped():
                     break
@@ -81,25 +91,47 @@ def validate(
     return _over_processes(tallies, stop, world)
 
 
+@dataclass(frozen=True)
+class _OneWay:
+    """A model without g_back, as a cycle sees it: there is no way back, and none of its figures is kept."""
+
+    model: Predictor
+
+    def project(self, z: Tensor, modality: str, /) -> Tensor:
+        return z
+
+    def combine(self, z_vision: Tensor, z_text: Tensor, /) -> Tensor:
+        return z_vision
+
+    def future(self, z: Tensor, /) -> Tensor:
+        return self.model.future(z)
+
+    def past(self, z: Tensor, /) -> Tensor:
+        return torch.zeros_like(z)
+
+
 def batch_tallies(
-    model: MMCC, nodes: Mapping[str, Nodes], batch: Batch, spans_BJ2: Tensor, config: CycleConfig
+    model: Model,
+    nodes: Mapping[str, Nodes],
+    batch: Batch,
+    spans_BJ2: Tensor,
+    config: CycleConfig,
+    skills: frozenset[str] = ALL_SKILLS,
 ) -> dict[str, Tally]:
-    """Every figure's sum and count, for each modality: "vision/cycle_rank", …"""
+    """The sum and count of every figure the model can have, for each modality: "vision/cycle_rank", …"""
     tallies: dict[str, Tally] = {}
+    walker = cast(Dynamics, model) if PAST in skills else _OneWay(cast(Predictor, model))
     draws = Draws(0, batch.samples.to(nodes[VISION].z.device))  # one seed for all runs: the same dice for every model
     for modality in MODALITIES:
-        own, other = nodes[modality], nodes[OTHER[modality]]
-        starts = sample_starts(nodes, modality, draws, config)
-        soft, hard = (
-            cycle_back(model, nodes, starts, hard=hard, temperature=config.temperature) for hard in (False, True)
-        )
-        found = {
-            **cycle_tallies(soft),
-            **{f"{name}_hard": tally for name, tally in cycle_tallies(hard).items()},
-            **direction_tallies(hard, nodes),
-            **cross_modal_tallies(own, other, spans_BJ2),
-        }
-        tallies |= {f"{modality}/{name}": tally for name, tally in found.items()}
+        found = cross_modal_tallies(nodes[modality], nodes[OTHER[modality]], spans_BJ2)
+        if FUTURE in skills:
+            starts = sample_starts(nodes, modality, draws, config)
+            soft, hard = (
+                cycle_back(walker, nodes, starts, hard=hard, temperature=config.temperature) for hard in (False, True)
+            )
+            found |= cycle_tallies(soft) | {f"{name}_hard": tally for name, tally in cycle_tallies(hard).items()}
+            found |= direction_tallies(hard, nodes)
+        tallies |= {f"{modality}/{name}": tally for name, tally in found.items() if SKILL_OF[name] in skills}
     return tallies
 
 
@@ -191,7 +223,8 @@ def summary_line(step: int, figures: Mapping[str, float | None]) -> str:
         f"forward {share['goes_forward']} (chance {share['goes_forward_chance']})"
     )
     stays = shown["stays_in_place"]
-    return line + (f" · COLLAPSED: {share['stays_in_place']} stay in place" if stays and stays >= COLLAPSED else "")
+    collapsed = stays is not None and stays >= COLLAPSED and shown["cycle_rank"] is not None  # without cycles, none can
+    return line + (f" · COLLAPSED: {share['stays_in_place']} stay in place" if collapsed else "")
 
 
 def _over_processes(tallies: Mapping[str, Tally], stop: bool, world: World) -> dict[str, float | None] | None:

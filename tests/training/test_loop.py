@@ -17,7 +17,7 @@ from mmcc.corpus import Corpus
 from mmcc.media.errors import InputError, OutputError
 from mmcc.models.model import MMCC
 from mmcc.models.resnet import ResNet18
-from mmcc.training import loop
+from mmcc.objectives.mmcc import MMCCObjective
 from mmcc.training.checkpoints import Checkpoints, damage
 from mmcc.training.config import Config
 from mmcc.training.loop import build_model, fit_to_corpus, render_training, train
@@ -219,7 +219,7 @@ def test_in_parts_the_same_samples_are_seen(vectors_path, tmp_path, monkeypatch)
 
 
 def test_a_loss_that_is_no_number_ends_the_run_and_says_which(vectors_path, tmp_path, monkeypatch):
-    run, objective = tmp_path / "run", loop.MMCCObjective.__call__
+    run, objective = tmp_path / "run", MMCCObjective.__call__
 
     def diverge(self, model, nodes, batch, weights, random):
         losses = objective(self, model, nodes, batch, weights, random)
@@ -227,7 +227,7 @@ def test_a_loss_that_is_no_number_ends_the_run_and_says_which(vectors_path, tmp_
             losses.terms["cycle"] = torch.tensor(float("nan"))
         return losses
 
-    monkeypatch.setattr(loop.MMCCObjective, "__call__", diverge)
+    monkeypatch.setattr(MMCCObjective, "__call__", diverge)
     with pytest.raises(InputError) as caught:
         run_of(vectors_path, run)
     assert "step 4" in caught.value.cause and "cycle is nan" in caught.value.cause and "lr" in caught.value.remedy

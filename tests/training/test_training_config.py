@@ -21,7 +21,7 @@ def problem(call):
 
 
 def test_every_shipped_configuration_loads():
-    assert shipped_names() == ["kitchen", "paper"]
+    assert shipped_names() == ["cross_modal", "kitchen", "memdpc", "paper", "ra", "tap"]
     for name in shipped_names():
         assert load_config(name) != Config()
 
@@ -40,7 +40,7 @@ def test_direction_is_on_by_default():
     assert config.objective.direction.within and config.objective.cycle.starts_per_segment == 8
 
 
-@pytest.mark.parametrize("name", [None, "paper", "kitchen"])
+@pytest.mark.parametrize("name", [None, *shipped_names()])
 def test_written_and_read_again_it_is_the_same(tmp_path, name):
     config = load_config(name, ["train.betas=[0.8, 0.95]", "data.frame_rates=[0.5]"])
     assert Config.from_yaml(write(tmp_path, config.to_yaml())) == config
@@ -95,7 +95,7 @@ def test_a_mistake_on_the_command_line(override):
 
 def test_no_such_file():
     error = problem(lambda: load_config("papre"))
-    assert "no such configuration" in error.cause and "kitchen, paper" in error.remedy
+    assert "no such configuration" in error.cause and "kitchen, memdpc, paper" in error.remedy
 
 
 def test_an_empty_file_is_the_defaults(tmp_path):

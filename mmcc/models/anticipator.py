@@ -1,0 +1,69 @@
+"""The model of RA and TAP: it predicts, from Φ, the frozen features Ψ of a cross-modal model.
+
+    prediction = f(Φ_M(M_i)),    target = Ψ_M(M_j) = π_{M_j} of the cross-modal model           (Eq. 10, 11)
+
+Φ and Ψ begin as the same cross-modal model; Φ and f, which is g_fwd's architecture and shared by the modalities, are
+trained, Ψ never is. There is no past predictor, and no state of both modalities.
+
+Shapes: B segments, N nodes, P packed (valid) nodes, D dims.
+"""
+
+from __future__ import annotations
+
+from typing import Self
+
+import torch
+from torch import Tensor
+
+from mmcc.models.config import ModelConfig
+from mmcc.models.mlp import full_precision
+from mmcc.models.model import MMCC, padded
+from mmcc.models.nodes import TEXT, VISION, BatchLike, Nodes
+from mmcc.models.registry import Model, register_model
+
+
+@register_model
+class Anticipator(Model):
+    """`model` is trained, as far as it takes part (Φ and f); `target` is Ψ, always in evaluation mode."""
+
+    model_type = "anticipator"
+
+    def __init__(self, config: ModelConfig, vocabulary_size: int) -> None:
+        super().__init__()
+        self.config, self.vocabulary_size = config, vocabulary_size
+        self.model, self.target = (MMCC(config, vocabulary_size) for _ in range(2))
+        for idle in (self.model.projections, self.model.state, self.model.predictors.backward_head, self.target):
+            idle.requires_grad_(False)
+        self.target.eval()
+
+    def start_from(self, other: Model) -> None:
+        """Both halves from one cross-modal model; its g_fwd, which nothing has trained, is where f begins."""
+        if not isinstance(other, MMCC):
+            super().start_from(other)
+            return
+        for half in (self.model, self.target):
+            half.start_from(other)
+
+    def train(self, mode: bool = True) -> Self:
+        super().train(mode)
+        self.target.eval()  # batch norm, too, is as the cross-modal model left it
+        return self
+
+    def embed_frames(self, frames: Tensor) -> Tensor:
+        """Φ_V: packed frames [P, H, W, 3] uint8, or features [P, F] → z [P, D]."""
+        return self.model.embed_frames(frames)
+
+    def future(self, z: Tensor) -> Tensor:
+        """f: z of Φ [..., D] → the unit-norm Ψ of its future [..., D]."""
+        return self.model.future(z)
+
+    def forward(self, batch: BatchLike) -> dict[str, Nodes]:
+        """Nodes with z of Φ and π of Ψ: what is predicted from, and what predictions are compared with."""
+        z_of = {VISION: self.model.embed_frames(batch.frames), TEXT: self.model.embed_words(batch.words)}
+        with torch.no_grad():
+            targets = self.target(batch)
+        return {
+            modality: Nodes(padded(full_precision(z_PD), side.valid), side.pi, side.valid, side.times)
+            for modality, z_PD in z_of.items()
+            for side in (targets[modality],)
+        }

@@ -1,0 +1,109 @@
+"""MemDPC (Han et al., 2020) on frame embeddings: the future as a convex combination of learned memories.
+
+    c_t = GRU(x_1, …, x_t),   w = softmax(MLP(c_t)),   ẑ_{t+1} = Σ_k w_k m_k,   x = √D · z / |z|
+
+and on from there with ẑ in place of z: c_{t+1} = GRU(ẑ_{t+1}, c_t). One GRU and one MLP for each direction of time;
+the memory m is shared. Everything is compared in the space of unit-norm z. Vision only: a batch's words are not read.
+
+Shapes: B segments, N nodes, P packed (valid) nodes, M memory slots, D dims.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+
+from mmcc.models.config import ModelConfig
+from mmcc.models.encoders import build_frame_encoder
+from mmcc.models.mlp import full_precision, mlp, unit_norm
+from mmcc.models.model import MMCC, padded
+from mmcc.models.nodes import TEXT, VISION, BatchLike, Nodes
+from mmcc.models.registry import Model, register_model
+
+Direction = Literal["future", "past"]
+
+
+@register_model
+class MemDPC(Model):
+    """Embeds frames, gathers them in order of time, and predicts what comes next, or what came before."""
+
+    model_type = "memdpc"
+    sizes = ("slots",)
+
+    def __init__(self, config: ModelConfig, slots: int = 1024) -> None:
+        super().__init__()
+        self.config, self.slots = config, slots
+        dims = config.dims
+        self.frame_encoder = build_frame_encoder(config)
+        self.aggregators = nn.ModuleDict({way: nn.GRU(dims, dims, batch_first=True) for way in ("future", "past")})
+        self.addresses = nn.ModuleDict({way: mlp(dims, dims, slots) for way in ("future", "past")})
+        self.memory = nn.Parameter(torch.randn(slots, dims))
+
+    def embed_frames(self, frames: Tensor) -> Tensor:
+        """Φ_V: packed frames [P, H, W, 3] uint8, or features [P, F] → z [P, D]."""
+        z_PD: Tensor = self.frame_encoder(frames)
+        return z_PD
+
+    def project(self, z: Tensor, modality: str = VISION) -> Tensor:
+        """The space of predictions is that of z itself, at unit norm."""
+        return unit_norm(z)
+
+    def aggregate(self, z_BND: Tensor, way: Direction) -> Tensor:
+        """c after each node, gathered from the first one on [B, N, D]; for the past, give the nodes in reverse."""
+        gathered_BND: Tensor = self.aggregators[way](self._inputs(z_BND))[0]
+        return gathered_BND
+
+    def advance(self, c: Tensor, prediction: Tensor, way: Direction) -> Tensor:
+        """c one step on [..., D], a prediction taken for what was seen."""
+        inputs = self._inputs(prediction).reshape(-1, 1, self.config.dims)
+        gathered: Tensor = self.aggregators[way](inputs, c.reshape(1, -1, self.config.dims))[0]
+        return gathered.reshape(c.shape)
+
+    def address(self, c: Tensor, way: Direction) -> Tensor:
+        """Weights of the memories [..., M], which sum to one."""
+        weights: Tensor = self.addresses[way](c).softmax(dim=-1)
+        return weights
+
+    def predict(self, c: Tensor, way: Direction) -> Tensor:
+        """ẑ at unit norm [..., D]."""
+        return unit_norm(self.address(c, way) @ self.memory)
+
+    def future(self, z: Tensor) -> Tensor:
+        """A node alone, as a past of one step: z [..., D] → the unit-norm z of what comes next [..., D]."""
+        return self._from_one(z, "future")
+
+    def past(self, z: Tensor) -> Tensor:
+        """Likewise, what came before."""
+        return self._from_one(z, "past")
+
+    def combine(self, z_vision: Tensor, z_text: Tensor) -> Tensor:
+        """Words tell it nothing: the state is what is seen."""
+        return z_vision
+
+    def start_from(self, other: Model) -> None:
+        """Of a model that reads and sees, take over how it sees."""
+        if isinstance(other, MMCC):
+            self.frame_encoder.load_state_dict(other.frame_encoder.state_dict())
+        else:
+            super().start_from(other)
+
+    def forward(self, batch: BatchLike) -> dict[str, Nodes]:
+        """Frames as nodes whose π is the unit-norm z, and no node of text."""
+        z_PD = full_precision(self.embed_frames(batch.frames))
+        nothing_BKD = z_PD.new_zeros(*batch.text_valid.shape, z_PD.shape[-1])
+        valid, nowhere = batch.frame_valid, torch.zeros_like(batch.text_valid)
+        return {
+            VISION: Nodes(padded(z_PD, valid), padded(self.project(z_PD), valid), valid, batch.frame_times),
+            TEXT: Nodes(nothing_BKD, nothing_BKD, nowhere, batch.text_times),
+        }
+
+    def _from_one(self, z: Tensor, way: Direction) -> Tensor:
+        alone = z.reshape(-1, 1, z.shape[-1])
+        return self.predict(self.aggregate(alone, way), way).reshape(z.shape)
+
+    def _inputs(self, z: Tensor) -> Tensor:
+        """Entries of about one, as a GRU is initialised for; of a prediction, the norm means nothing anyway."""
+        return unit_norm(z) * math.sqrt(z.shape[-1])

@@ -1,0 +1,114 @@
+"""Models at rest: a folder with config.json and model.safetensors, as the hub lays one out.
+
+config.json's `model_type` names the class. Yours, for `load_model` to find:
+
+    @register_model
+    class Doubled(MMCC):
+        model_type = "doubled"
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, ClassVar, Self, TypeVar
+
+from safetensors.torch import save as serialise
+from torch import Tensor, nn
+
+from mmcc.models.config import ModelConfig
+from mmcc.models.nodes import BatchLike, Nodes
+from mmcc.models.weights import WeightsError, load_weights
+
+CONFIG_FILE, WEIGHTS_FILE = "config.json", "model.safetensors"  # the names the hub expects
+
+
+class Model(nn.Module):
+    """What is trained, saved and loaded. Its constructor takes the configuration, then the sizes that `sizes` names."""
+
+    model_type: ClassVar[str]
+    sizes: ClassVar[tuple[str, ...]] = ("vocabulary_size",)  # whole numbers that the configuration does not hold
+    config: ModelConfig
+
+    def embed_frames(self, frames: Tensor) -> Tensor:
+        """Φ_V: packed frames [P, H, W, 3] uint8, or features [P, F] → z [P, D]."""
+        raise NotImplementedError
+
+    def forward(self, batch: BatchLike) -> dict[str, Nodes]:
+        """The nodes of the modalities that it knows."""
+        raise NotImplementedError
+
+    def frame_encoders(self) -> list[nn.Module]:
+        """Its frame encoders, which are nearly all of the cost, wherever in it they are."""
+        return [module for name, module in self.named_modules() if name.split(".")[-1] == "frame_encoder"]
+
+    def start_from(self, other: Model) -> None:
+        """Take over the weights of a trained model; ValueError where they are none for this one."""
+        if not isinstance(other, type(self)):
+            raise ValueError(f"a model of type {other.model_type} is no beginning for one of type {self.model_type}")
+        self.load_state_dict(other.state_dict())
+
+    def save_pretrained(self, folder: str | Path) -> None:
+        """Write config.json and model.safetensors."""
+        folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        sizes = {name: getattr(self, name) for name in self.sizes}
+        description = {"model_type": self.model_type, **sizes, **asdict(self.config)}
+        (folder / CONFIG_FILE).write_text(json.dumps(description, indent=2) + "\n")
+        # The file format knows no strides, and channels_last weights have unusual ones.
+        tensors = {name: tensor.contiguous() for name, tensor in self.state_dict().items()}
+        # Written by Python, so that a full disk is an OSError like any other.
+        (folder / WEIGHTS_FILE).write_bytes(serialise(tensors, metadata={"format": "pt"}))
+
+    @classmethod
+    def from_pretrained(cls, folder: str | Path) -> Self:
+        """The model that `save_pretrained` wrote, on the CPU and in evaluation mode."""
+        path = Path(folder) / CONFIG_FILE
+        description = _read_description(path)
+        try:
+            if (model_type := description.pop("model_type")) != cls.model_type:
+                raise ValueError(f"its model_type is {model_type}, not {cls.model_type}")
+            sizes = [int(description.pop(name)) for name in cls.sizes]
+            model = cls(ModelConfig(**description), *sizes)
+        except (KeyError, TypeError, ValueError) as error:
+            raise _not_a_configuration(path, error) from error
+        load_weights(model, Path(folder) / WEIGHTS_FILE)
+        return model.eval()
+
+
+ModelClass = TypeVar("ModelClass", bound=type[Model])
+_CLASSES: dict[str, type[Model]] = {}
+
+
+def register_model(model: ModelClass) -> ModelClass:
+    """Make a class known by its `model_type`; a type belongs to one class."""
+    if _CLASSES.setdefault(model.model_type, model) is not model:
+        raise ValueError(f"a model of type {model.model_type!r} is registered already")
+    return model
+
+
+def load_model(folder: str | Path) -> Model:
+    """The model in a folder, of whatever class it is; on the CPU and in evaluation mode."""
+    path = Path(folder) / CONFIG_FILE
+    model_type = _read_description(path).get("model_type")
+    if model_type not in _CLASSES:
+        cause = f"its model_type is {model_type!r} (known: {', '.join(sorted(_CLASSES))})"
+        raise WeightsError(path, cause, "Import the module that registers it first.")
+    return _CLASSES[model_type].from_pretrained(folder)
+
+
+def _read_description(path: Path) -> dict[str, Any]:
+    try:
+        description = json.loads(path.read_text())
+    except FileNotFoundError:
+        raise WeightsError(path, "no such file", "A saved model is a folder with this file in it.") from None
+    except (ValueError, OSError) as error:
+        raise _not_a_configuration(path, error) from error
+    if not isinstance(description, dict):
+        raise _not_a_configuration(path, ValueError("it holds no settings"))
+    return description
+
+
+def _not_a_configuration(path: Path, error: Exception) -> WeightsError:
+    return WeightsError(path, f"not the configuration of an mmcc model ({error})")

@@ -1,0 +1,79 @@
+"""What RA and TAP share: a node's prediction is held against frozen features of nodes that come after it.
+
+    L_i = min over targets j of -cos(f(Φ_M(M_i)), Ψ(M_j))                                  (Eq. 10, 11)
+
+over the nodes M_i that have a target: in RA one, in TAP many. The nodes carry z of Φ and π of Ψ (see `Anticipator`).
+With `anticipation.across` the same is asked of the other modality's nodes, as a term of its own: in one minimum with
+those of its own modality, which are always nearer, they would hardly ever count.
+
+Shapes: B segments, N nodes, K nodes to choose from, D dims.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from mmcc.models.nodes import BatchLike, Nodes
+from mmcc.objectives.config import ObjectiveConfig
+from mmcc.objectives.distribution import Tally, means_over_processes
+from mmcc.objectives.draws import Draws
+from mmcc.objectives.losses import Losses, LossWeights
+from mmcc.objectives.moments import OTHER, after, moments_at
+
+WITHIN, ACROSS = "anticipation", "anticipation_across"
+
+
+class Predictor(Protocol):
+    """What the loss asks of a model."""
+
+    def future(self, z: Tensor, /) -> Tensor: ...
+
+
+class Anticipation(ABC):
+    """The loss above; a rival says what the targets are."""
+
+    def __init__(self, config: ObjectiveConfig) -> None:
+        self.config = config.anticipation
+
+    @abstractmethod
+    def targets(self, nodes: Mapping[str, Nodes], modality: str, ahead: str) -> Tensor:
+        """[B, N, K]: for each node of `modality`, the nodes of `ahead` that it may predict."""
+
+    def __call__(
+        self, model: Predictor, nodes: Mapping[str, Nodes], batch: BatchLike, weights: LossWeights, random: Draws
+    ) -> Losses:
+        means, logged = means_over_processes(self.tallies(model, nodes))
+        return Losses(torch.stack([means[name] for name in (WITHIN, ACROSS) if name in means]).sum(), logged)
+
+    def tallies(self, model: Predictor, nodes: Mapping[str, Nodes]) -> dict[str, Tally]:
+        """Each term's local sum and count; to log, the share of nodes that have a target in their modality."""
+        tallies: dict[str, Tally] = {}
+        for modality, own in nodes.items():
+            prediction = model.future(own.z)
+            for name, ahead in ((WITHIN, modality), (ACROSS, OTHER[modality]))[: 1 + self.config.across]:
+                targets = self.targets(nodes, modality, ahead)
+                tally = _to_nearest(prediction, nodes[ahead], targets)
+                tallies[name] = tallies[name] + tally if name in tallies else tally
+                if name == WITHIN:
+                    found = targets.any(dim=-1)
+                    tallies[f"target_share/{modality}"] = Tally.of(found.to(own.z.dtype), own.valid)
+        return tallies
+
+
+def later_nodes(nodes: Mapping[str, Nodes], modality: str, ahead: str) -> Tensor:
+    """[B, N, K]: the nodes of `ahead` that come after each valid node of `modality`; within one by index, else by
+    time."""
+    own = nodes[modality]
+    every_index = torch.arange(own.valid.shape[1], device=own.valid.device).expand_as(own.valid)
+    return after(moments_at(nodes, modality, every_index), nodes, ahead) & own.valid[..., None]
+
+
+def _to_nearest(prediction_BND: Tensor, others: Nodes, targets_BNK: Tensor) -> Tally:
+    cosine_BNK = prediction_BND @ others.pi.detach().mT  # both are unit vectors
+    nearest_BN = cosine_BNK.masked_fill(~targets_BNK, -torch.inf).max(dim=-1).values
+    return Tally.of(-nearest_BN, targets_BNK.any(dim=-1))
