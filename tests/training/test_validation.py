@@ -1,105 +1,17 @@
-"""Validation against slow loops and by hand."""
-
-import math
+"""Validation of whole models; its figures are tested beside mmcc/objectives/scoring.py."""
 
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from mmcc.corpus import Corpus
 from mmcc.data import UsableVideos, Vocabulary, validation_batches
-from mmcc.metrics import percentile_rank as ranks_of_metrics
 from mmcc.models.config import ModelConfig
 from mmcc.models.model import MMCC
-from mmcc.models.nodes import Nodes
 from mmcc.objectives.config import CycleConfig
 from mmcc.training.config import Config
 from mmcc.training.processes import World
-from mmcc.training.validation import (
-    FIGURES,
-    above_share,
-    cross_modal_tallies,
-    percentile_rank,
-    share_of_first,
-    step_spans,
-    summary_line,
-    validate,
-    within_spans,
-)
-
-few_values = st.lists(st.integers(-2, 2), min_size=2, max_size=7)  # many ties
-
-
-@given(few_values, st.data())
-def test_ranks_are_those_of_metrics_and_padding_has_no_influence(scores, data):
-    target = data.draw(st.integers(0, len(scores) - 1))
-    padded = torch.tensor(
-        [[*map(float, scores), *data.draw(st.lists(st.sampled_from([-math.inf, 0.0, 9.0]), max_size=3))]]
-    )
-    seen = torch.arange(padded.shape[1])[None] < len(scores)
-    expected = ranks_of_metrics(np.array([scores]), np.array([target]))
-    assert percentile_rank(padded, torch.tensor([target]), seen).item() == pytest.approx(expected.item())
-
-
-@given(few_values, st.data())
-def test_share_of_first_by_hand(scores, data):
-    target = data.draw(st.integers(0, len(scores) - 1))
-    expected = (scores[target] == max(scores)) / scores.count(max(scores))
-    values = torch.tensor([[*map(float, scores), 9.0]])  # the last is padding
-    seen = torch.arange(len(scores) + 1)[None] < len(scores)
-    assert share_of_first(values, torch.tensor([target]), seen).item() == pytest.approx(expected)
-
-
-@given(few_values, st.data())
-def test_above_share_by_pairs(scores, data):
-    sides = data.draw(st.lists(st.sampled_from("ul-"), min_size=len(scores), max_size=len(scores)))
-    marked = list(zip(scores, sides, strict=True))
-    pairs = [(a > b) + (a == b) / 2 for a, s in marked for b, t in marked if (s, t) == ("u", "l")]
-    upper, lower = (torch.tensor([[side == which for side in sides]]) for which in "ul")
-    found = above_share(torch.tensor([scores]).float(), upper, lower).item()
-    assert found == pytest.approx(sum(pairs) / max(len(pairs), 1))
-
-
-def random_nodes(generator, lengths, dims=6):
-    longest = max(lengths)
-    valid = torch.arange(longest)[None] < torch.tensor(lengths)[:, None]
-    z = torch.randn(len(lengths), longest, dims, generator=generator) * valid[..., None]
-    times = (torch.rand(len(lengths), longest, generator=generator) * 20 + 100 * ~valid).sort(dim=1).values * valid
-    return Nodes(z, torch.nn.functional.normalize(z, dim=-1), valid, times)
-
-
-@settings(max_examples=30)
-@given(st.integers(0, 10**6), st.lists(st.tuples(st.integers(1, 5), st.integers(1, 5)), min_size=1, max_size=3))
-def test_cross_modal_rank_by_loops(seed, lengths):
-    generator = torch.Generator().manual_seed(seed)
-    own = random_nodes(generator, [a for a, _ in lengths])
-    other = random_nodes(generator, [b for _, b in lengths])
-    spans = torch.tensor([[[0.0, 5.0], [9.0, 12.0]]]).expand(len(lengths), -1, -1)
-    ranks, in_steps = [], []
-    for b, (count, others) in enumerate(lengths):
-        for i in range(count):
-            if others < 2:
-                continue
-            time = own.times[b, i].item()
-            away = [abs(time - other.times[b, j].item()) for j in range(others)]
-            scores = [(own.pi[b, i] @ other.pi[b, j]).item() for j in range(others)]
-            rank = ranks_of_metrics(np.array([scores]), np.array([away.index(min(away))])).item()
-            ranks.append(rank)
-            if 0 <= time <= 5 or 9 <= time <= 12:
-                in_steps.append(rank)
-    found = cross_modal_tallies(own, other, spans)
-    for name, expected in {"cross_modal_rank": ranks, "cross_modal_rank_steps": in_steps}.items():
-        assert found[name].count == len(expected)
-        assert found[name].total.item() == pytest.approx(sum(expected), abs=1e-3)
-
-
-def test_moments_within_steps():
-    spans = torch.tensor([[[1.0, 2.0], [math.inf, -math.inf]], [[math.inf, -math.inf]] * 2])
-    times = torch.tensor([[0.5, 1.0, 2.0, 2.5], [1.0, 1.5, 2.0, 0.0]])
-    assert within_spans(times, spans).tolist() == [[False, True, True, False], [False] * 4]
-    assert within_spans(times, torch.zeros(2, 0, 2)).sum() == 0
+from mmcc.training.validation import FIGURES, step_spans, summary_line, validate
 
 
 @pytest.fixture(scope="module")

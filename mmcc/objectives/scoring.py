@@ -1,0 +1,174 @@
+"""How well a model does what the objectives are for, segment by segment: cycles, direction, correspondence.
+
+Every edge sees every node. Validation sums these over a batch, evaluation over a video.
+
+    cycle_rank, exact_return      where the start ranks among the nodes on the way back, and how often it is first
+    …_hard                        the same when going on from the one node index(β): a mixture can smuggle the start
+    future_rank                   100 · P(g_fwd scores a later node above an earlier one)
+    goes_forward, stays_in_place  share of forward edges whose best node is later than the start, or the start itself
+    travelled_rank                the hard cycle rank in which a cycle that stays in place counts 50
+    cross_modal_rank              where the other modality's nearest node in time ranks; …_steps: where a step is shown
+
+On the path across modalities "later" is by time, and the place that a start has over there is its nearest node.
+
+Shapes: B segments, S starts, N nodes, J annotated steps.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from mmcc.models.nodes import TEXT, VISION, Nodes
+from mmcc.objectives.config import CycleConfig
+from mmcc.objectives.cycle import Cycle, cycle_back
+from mmcc.objectives.distribution import Tally
+from mmcc.objectives.draws import Draws
+from mmcc.objectives.losses import Dynamics
+from mmcc.objectives.moments import OTHER, after, before
+from mmcc.objectives.starts import sample_starts
+
+MODALITIES = (VISION, TEXT)
+
+
+class Scores(NamedTuple):
+    """One figure of every cycle or node of a batch."""
+
+    values: Tensor  # [B, S] or [B, N]; anything where it does not count
+    counts: Tensor  # bool, of the same shape
+
+    def tally(self) -> Tally:
+        return Tally.of(*self)
+
+    def by_segment(self) -> tuple[Tensor, Tensor]:
+        """Sums and counts [B]."""
+        totals = torch.where(self.counts, self.values, 0).double().sum(dim=1)
+        return totals, self.counts.sum(dim=1)
+
+
+def scored_walk(config: CycleConfig, starts: int) -> CycleConfig:
+    """Cycles as they are scored: from concrete nodes, with both modalities unless a model never learnt to."""
+    alone = 1.0 if config.p_unimodal == 1 else 0.0
+    return replace(config, starts="concreteness", starts_per_segment=starts, p_unimodal=alone)
+
+
+def cycle_scores(
+    model: Dynamics, nodes: Mapping[str, Nodes], samples_B: Tensor, config: CycleConfig
+) -> dict[str, Scores]:
+    """The figures of cycles, for each modality: "vision/cycle_rank", …; the same dice for every model."""
+    found: dict[str, Scores] = {}
+    draws = Draws(0, samples_B.to(nodes[VISION].z.device))
+    for modality in MODALITIES:
+        starts = sample_starts(nodes, modality, draws, config)
+        soft, hard = (
+            cycle_back(model, nodes, starts, hard=hard, path=config.path, temperature=config.temperature)
+            for hard in (False, True)
+        )
+        figures = {
+            **return_scores(soft),
+            **{f"{name}_hard": scores for name, scores in return_scores(hard).items()},
+            **direction_scores(hard, nodes),
+        }
+        found |= {f"{modality}/{name}": scores for name, scores in figures.items()}
+    return found
+
+
+def return_scores(cycle: Cycle) -> dict[str, Scores]:
+    """Where the way back puts the start: its percentile rank, and whether it is first (ties share)."""
+    scores, seen, start = cycle.return_scores, cycle.return_candidates, cycle.starts.index
+    return {
+        "cycle_rank": Scores(percentile_rank(scores, start, seen), cycle.with_choice),
+        "exact_return": Scores(share_of_first(scores, start, seen), cycle.with_choice),
+    }
+
+
+def direction_scores(cycle: Cycle, nodes: Mapping[str, Nodes]) -> dict[str, Scores]:
+    """Which way the forward edges of hard cycles go, and what comes of those that go anywhere."""
+    ahead, valid, future = cycle.future.modality, cycle.starts.valid, cycle.future.index[..., None]
+    later, earlier = after(cycle.start, nodes, ahead), before(cycle.start, nodes, ahead)
+    stays = cycle.future.index == _place_ahead(cycle, nodes)
+    rank = percentile_rank(cycle.return_scores, cycle.start.index, cycle.return_candidates)
+    scores = torch.einsum("bsd,bnd->bsn", cycle.future_query, nodes[ahead].pi)
+    return {
+        "future_rank": Scores(above_share(scores, later, earlier) * 100, valid & later.any(-1) & earlier.any(-1)),
+        "goes_forward": Scores(later.gather(-1, future).squeeze(-1).double(), valid),
+        "goes_forward_chance": Scores(later.sum(dim=-1) / _count(nodes[ahead]), valid),
+        "stays_in_place": Scores(stays.double(), valid),
+        "exact_return_chance": Scores((1 / _count(nodes[cycle.start.modality])).expand_as(valid), valid),
+        "travelled_rank": Scores(torch.where(stays, 50.0, rank), cycle.with_choice),
+    }
+
+
+def correspondence_scores(nodes: Mapping[str, Nodes], spans_BJ2: Tensor) -> dict[str, Scores]:
+    """The figures of correspondence, for each modality: "vision/cross_modal_rank", …"""
+    return {
+        f"{modality}/{name}": scores
+        for modality in MODALITIES
+        for name, scores in cross_modal_scores(nodes[modality], nodes[OTHER[modality]], spans_BJ2).items()
+    }
+
+
+def cross_modal_scores(own: Nodes, other: Nodes, spans_BJ2: Tensor) -> dict[str, Scores]:
+    """Where each node's moment in the other modality ranks: at all nodes, and at those where a step is shown."""
+    away = (own.times[:, :, None] - other.times[:, None]).abs().masked_fill(~other.valid[:, None], torch.inf)
+    seen = other.valid[:, None].expand_as(away)
+    rank = percentile_rank(own.pi @ other.pi.mT, away.argmin(dim=-1), seen)
+    counts = own.valid & (other.valid.sum(dim=1, keepdim=True) > 1)
+    return {
+        "cross_modal_rank": Scores(rank, counts),
+        "cross_modal_rank_steps": Scores(rank, counts & within_spans(own.times, spans_BJ2)),
+    }
+
+
+def percentile_rank(scores: Tensor, target: Tensor, seen: Tensor) -> Tensor:
+    """`mmcc.metrics.percentile_rank` with candidates of different number: [..., N], [...], [..., N] -> [...]."""
+    own = scores.gather(-1, target[..., None])
+    below = ((scores < own) & seen).sum(dim=-1)
+    alike = ((scores == own) & seen).sum(dim=-1) - 1  # without the target itself
+    return 100 * (below + alike / 2) / (seen.sum(dim=-1) - 1).clamp(min=1)
+
+
+def share_of_first(scores: Tensor, target: Tensor, seen: Tensor) -> Tensor:
+    """1 where the target scores best alone, 1/k where k score so, else 0."""
+    best = scores.masked_fill(~seen, -torch.inf).amax(dim=-1, keepdim=True)
+    first = (scores == best) & seen
+    return first.gather(-1, target[..., None]).squeeze(-1) / first.sum(dim=-1).clamp(min=1)
+
+
+def above_share(scores: Tensor, upper: Tensor, lower: Tensor) -> Tensor:
+    """P(a node of `upper` scores above one of `lower`), ties half: [..., N] each -> [...]."""
+    pairs = upper[..., :, None] & lower[..., None, :]
+    wins = (scores[..., :, None] > scores[..., None, :]).float() + 0.5 * (scores[..., :, None] == scores[..., None, :])
+    return (wins * pairs).sum(dim=(-1, -2)) / pairs.sum(dim=(-1, -2)).clamp(min=1)
+
+
+def within_spans(times_BN: Tensor, spans_BJ2: Tensor) -> Tensor:
+    """[B, N]: the moments at which a step is shown."""
+    times = times_BN[:, :, None]
+    return ((spans_BJ2[:, None, :, 0] <= times) & (times <= spans_BJ2[:, None, :, 1])).any(dim=-1)
+
+
+def padded_spans(spans: Sequence[Sequence[tuple[float, float]]]) -> Tensor:
+    """[B, J, 2]: from when to when each segment's video shows a step, padded with spans that hold no moment."""
+    longest = max(map(len, spans), default=0)
+    padding = (math.inf, -math.inf)
+    padded = [[*each, *[padding] * (longest - len(each))] for each in spans]
+    return torch.tensor(padded, dtype=torch.float32).reshape(len(spans), longest, 2)
+
+
+def _place_ahead(cycle: Cycle, nodes: Mapping[str, Nodes]) -> Tensor:
+    """[B, S]: the start itself, or across modalities the node of the other one that is nearest in time."""
+    if cycle.future.modality == cycle.start.modality:
+        return cycle.start.index
+    ahead = nodes[cycle.future.modality]
+    away = (ahead.times[:, None] - cycle.start.time[..., None]).abs()
+    return away.masked_fill(~ahead.valid[:, None], torch.inf).argmin(dim=-1)
+
+
+def _count(nodes: Nodes) -> Tensor:
+    return nodes.valid.sum(dim=1, keepdim=True).clamp(min=1)
