@@ -232,7 +232,7 @@ def test_unusable_videos_are_counted_with_their_reasons(make_corpus):
         mute: "no captions",
         terse: "fewer than 2 utterances",
         still: "fewer than 2 frames",
-        apart: "no segment of 64 s has 2 frames and 2 utterances",
+        apart: "no segment of 128 s has 2 frames and 2 utterances",
     }
     assert "fewer than 2 frames (1)" in videos.why_unusable()
 
