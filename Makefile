@@ -29,6 +29,8 @@ bench: .venv/installed
 	$(BIN)/python -m benchmarks.references
 	$(BIN)/python -m benchmarks.kitchen
 	$(BIN)/python -m benchmarks.step
+	$(BIN)/python -m benchmarks.ordering
+	$(BIN)/python -m benchmarks.tasks
 
 clean:
 	rm -rf .venv build

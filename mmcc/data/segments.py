@@ -8,7 +8,7 @@ are not there.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -165,12 +165,12 @@ class Cutter:
 
 
 class UsableVideos:
-    """The videos for a purpose (train, validation, test) that have a segment, and why the others have none."""
+    """The videos for a purpose (train, validation, test), or those given, that have a segment; why others have none."""
 
-    def __init__(self, corpus: Corpus, purpose: str, config: DataConfig) -> None:
+    def __init__(self, corpus: Corpus, purpose: str, config: DataConfig, ids: Sequence[str] | None = None) -> None:
         self.corpus, self.config = corpus, config
         self.cutter = Cutter(corpus.manifest.fps, config)
-        videos = videos_for(corpus, purpose, config.held_out)
+        videos = videos_for(corpus, purpose, config.held_out) if ids is None else ids
         reasons = {each: self.cutter.unusable(Moments.of(corpus[each])) for each in videos}
         self.ids = [each for each, reason in reasons.items() if not reason]
         self.unusable = {each: reason for each, reason in reasons.items() if reason}

@@ -21,7 +21,7 @@ def problem(call):
 
 
 def test_every_shipped_configuration_loads():
-    assert shipped_names() == ["cross_modal", "kitchen", "memdpc", "paper", "ra", "tap"]
+    assert shipped_names() == ["cross_modal", "kitchen", "memdpc", "mmcc", "paper", "ra", "tap"]
     for name in shipped_names():
         assert load_config(name) != Config()
 
@@ -95,7 +95,7 @@ def test_a_mistake_on_the_command_line(override):
 
 def test_no_such_file():
     error = problem(lambda: load_config("papre"))
-    assert "no such configuration" in error.cause and "kitchen, memdpc, paper" in error.remedy
+    assert "no such configuration" in error.cause and "kitchen, memdpc, mmcc, paper" in error.remedy
 
 
 def test_an_empty_file_is_the_defaults(tmp_path):
