@@ -22,15 +22,8 @@ from mmcc.kitchen.narration import Spoken
 from mmcc.kitchen.plan import KitchenSettings, plan, recipes_of, script_of
 from mmcc.kitchen.script import Moment, Script
 from mmcc.kitchen.shots import WORK
-from mmcc.metrics import (
-    chance_by_permutation,
-    edit_distance,
-    kendall_tau,
-    percentile_rank,
-    recall_at,
-    recall_by_chance,
-    spearman_rho,
-)
+from mmcc.metrics import chance_by_permutation, edit_distance, kendall_tau, percentile_rank, spearman_rho
+from mmcc.tasks.anticipation import references
 
 SEGMENT = 64  # seconds, as in training
 GUESSES = 20  # over which an oracle's guesses are averaged
@@ -82,17 +75,16 @@ def anticipation(scripts: Sequence[Script], settings: KitchenSettings) -> Table:
             if shown.step < len(steps) - 1:
                 positive.append(_row(column, (step.text for step in steps[shown.step + 1 :])))
                 of_task.append(_row(column, (step.text for step in steps)))
-    positives, tasks = np.array(positive), np.array(of_task)
-    later = positives.sum(axis=1)
-    chance = ranked(np.zeros(positives.shape), positives)
-    for k in (1, 5, 10):  # the formula, which the tie rule of the metric must give too
-        by_formula = 100 * float(recall_by_chance(later, len(texts), k).mean())
-        assert abs(chance[f"R@{k}"] - by_formula) < 1e-9
-    one_by_one = positives * (2.0 - np.cumsum(positives, axis=1) / 1000)  # in any order, but above the rest
+    expected = references(np.array(positive), np.array(of_task))
+    columns = {f"R@{k}": f"recall@{k}" for k in (1, 5, 10)}
+    columns |= {which: f"percentile_{which}" for which in ("worst", "mean", "best")}
+    rows = {
+        "chance": "chance",
+        "task known, step random": "task_known",
+        "oracle: task and step known": "step_known",
+    }
     return {
-        "chance": chance,
-        "task known, step random": ranked(tasks.astype(float), positives),
-        "oracle: task and step known": ranked(one_by_one, positives),
+        row: {column: expected[f"{kind}/{figure}"] for column, figure in columns.items()} for row, kind in rows.items()
     }
 
 
@@ -100,17 +92,6 @@ def _row(column: dict[str, int], texts: Iterator[str]) -> NDArray[np.bool_]:
     row = np.zeros(len(column), bool)
     row[[column[text] for text in texts]] = True
     return row
-
-
-def ranked(scores: Scores, positives: NDArray[np.bool_]) -> dict[str, float]:
-    """Recalls, and the mean over queries of the worst, mean and best percentile rank of their positives."""
-    figures = {f"R@{k}": 100 * float(recall_at(scores, positives, k).mean()) for k in (1, 5, 10)}
-    query, text = np.nonzero(positives)
-    ranks = np.full(positives.shape, np.nan)
-    ranks[query, text] = percentile_rank(scores[query], text)
-    for name, over in (("worst", np.nanmin), ("mean", np.nanmean), ("best", np.nanmax)):
-        figures[name] = float(over(ranks, axis=1).mean())
-    return figures
 
 
 def unshuffling(scripts: Sequence[Script]) -> Table:

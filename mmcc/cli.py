@@ -208,7 +208,10 @@ def train(
     output: Annotated[
         Path | None, Arg("the run: made, or with --resume gone on with", short="-o", metavar="RUN")
     ] = None,
-    config: Annotated[str | None, Arg("paper, kitchen, or a .yaml file (default: MMCC+)", metavar="NAME")] = None,
+    config: Annotated[
+        str | None,
+        Arg("paper, kitchen, a rival (cross_modal, ra, tap, memdpc), or a .yaml file (default: MMCC+)", metavar="NAME"),
+    ] = None,
     resume: Annotated[bool, Arg("go on with a run that was stopped")] = False,
     print_config: Annotated[bool, Arg("print every setting with its value, and do nothing")] = False,
     json: Annotated[bool, Arg("print the outcome as JSON")] = False,
@@ -245,7 +248,88 @@ def train(
     return EXIT_OK
 
 
-VERBS = (kitchen, ingest, inspect, train)
+def evaluate(
+    run: Annotated[str, Arg("a run, a checkpoint's folder, or a learner by name: random, imagenet")],
+    /,
+    *,
+    corpus: Annotated[Path, Arg("a corpus folder; its test videos are used", metavar="CORPUS")],
+    tasks: Annotated[
+        str | None,
+        Arg("by commas: cycle, anticipation, unshuffling, arrow, transitions, transfer (default: all)", metavar="LIST"),
+    ] = None,
+    checkpoint: Annotated[str, Arg("of a run: best, last, or a step", metavar="WHICH")] = "best",
+    on: Annotated[
+        Literal["test", "validation"], Arg("which videos: those of the tests, or those that settings are chosen on")
+    ] = "test",
+    output: Annotated[Path | None, Arg("write the results to a file, as JSON", short="-o", metavar="FILE")] = None,
+    json: Annotated[bool, Arg("print the results as JSON")] = False,
+) -> int:
+    """Measure what a model has learnt, on videos that it has not seen.
+
+    Every figure comes with its 95 % interval over videos and with chance; transfer is to related tasks.
+
+    examples:
+      mmcc evaluate runs/kitchen --corpus kitchen.corpus
+      mmcc evaluate runs/kitchen --corpus kitchen.corpus --tasks anticipation,unshuffling -o results.json
+      mmcc evaluate random --corpus kitchen.corpus --tasks arrow
+    """
+    from mmcc.progress import bar
+    from mmcc.reproduce.evaluate import TASKS, render_evaluation
+    from mmcc.reproduce.evaluate import evaluate as run_evaluation
+    from mmcc.reproduce.store import strict_json
+    from mmcc.training.files import replace_text
+
+    asked = None if tasks is None else [task.strip() for task in tasks.split(",")]
+    for task in asked or []:
+        if task not in TASKS:
+            raise UsageError(f"--tasks {task}: there is no such task. Choose among {', '.join(TASKS)}.")
+    if output and not output.parent.is_dir():
+        raise UsageError(f"-o {output}: there is no folder {output.parent}.")
+    which = int(checkpoint) if checkpoint.isdecimal() else checkpoint
+    found = run_evaluation(run, corpus, tasks=asked, checkpoint=which, on=on, bars=bar)
+    content = strict_json(found.to_json(), indent=1)
+    if output:
+        replace_text(output, f"{content}\n")
+    print(content if json else render_evaluation(found))
+    return EXIT_SKIPPED if asked and found.skipped else EXIT_OK
+
+
+def reproduce(
+    table: Annotated[str, Arg("table1, table2, table3, table4, transfer, ablation, or all")],
+    /,
+    *,
+    corpus: Annotated[Path, Arg("a corpus folder with labelled steps", metavar="CORPUS")],
+    output: Annotated[Path, Arg("runs, results, tables and a page: made, or gone on with", short="-o", metavar="OUT")],
+    seeds: Annotated[
+        int | None, Arg("training seeds (default: 3; table1 and ablation: 1)", metavar="N", least=1)
+    ] = None,
+    budget: Annotated[
+        Literal["quick", "full"], Arg("full: 1,000 steps for each objective; quick: 60, to see that all works")
+    ] = "full",
+    json: Annotated[bool, Arg("print results.json")] = False,
+) -> int:
+    """Train the paper's models and its rivals on a corpus, and fill its tables.
+
+    Stop it at any moment and run it again: it goes on where it was, and trains and measures nothing twice.
+
+    examples:
+      mmcc reproduce all --corpus kitchen.corpus -o build/tables
+      mmcc reproduce table2 --corpus kitchen.corpus -o build/quick --budget quick --seeds 1
+    """
+    from mmcc.progress import bar
+    from mmcc.reproduce.plan import BUDGETS, TABLES
+    from mmcc.reproduce.reproduce import ALL
+    from mmcc.reproduce.reproduce import reproduce as run_reproduction
+    from mmcc.reproduce.store import strict_json
+
+    if table not in (*TABLES, ALL):
+        raise UsageError(f"there is no {table}. Choose one of {', '.join((*TABLES, ALL))}.")
+    found = run_reproduction([table], corpus, output, budget=BUDGETS[budget], seeds=seeds, bars=bar)
+    print(strict_json(found.content, indent=1) if json else found.to_markdown())
+    return EXIT_SKIPPED if found.notes else EXIT_OK
+
+
+VERBS = (kitchen, ingest, inspect, train, evaluate, reproduce)
 
 
 def main(arguments: list[str] | None = None) -> int:

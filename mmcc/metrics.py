@@ -1,15 +1,17 @@
 """What the evaluations count. Ties are settled by expectation, so that a score that says nothing gives chance exactly.
 
-Shapes: Q queries, N candidates; orders are [..., n], any number of them at once.
+Shapes: Q queries, N candidates; orders are [..., n], any number of them at once. V videos, S training seeds,
+R resamples.
 """
 
 from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import permutations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -70,6 +72,23 @@ def recall_by_chance(m: npt.ArrayLike, n: npt.ArrayLike, k: npt.ArrayLike) -> Fl
     return np.asarray(1 - factors.prod(axis=-1), np.float64)
 
 
+def retrieval_figures(
+    scores_QN: npt.ArrayLike, positive_QN: npt.ArrayLike, ks: Sequence[int] = (1, 5, 10)
+) -> dict[str, Floats]:
+    """In percent, for each query [Q]: recall@k, and the worst, mean and best percentile rank of its positives.
+
+    Every query must have a positive.
+    """
+    scores, positive = _scores(scores_QN), np.asarray(positive_QN, bool)
+    figures = {f"recall@{k}": 100 * recall_at(scores, positive, k) for k in ks}
+    query, target = np.nonzero(positive)
+    ranks = np.full(positive.shape, np.nan)
+    ranks[query, target] = percentile_rank(scores[query], target)
+    for name, over in (("worst", np.nanmin), ("mean", np.nanmean), ("best", np.nanmax)):
+        figures[f"percentile_{name}"] = over(ranks, axis=1)
+    return figures
+
+
 def kendall_tau(order: npt.ArrayLike) -> Floats:
     """Agreement of an order with the true one; `order` holds the true places, all different, as they were put.
 
@@ -118,6 +137,125 @@ def chance_by_permutation(
         draw = random.Random(seed).random  # the one stream that Python promises to keep
         orders = np.array([[draw() for _ in range(n)] for _ in range(samples)]).argsort(axis=-1)
     return math.fsum(metric(orders)) / len(orders)
+
+
+@dataclass(frozen=True)
+class PerVideo:
+    """One figure of one model, kept apart by video, so that videos can be resampled: mean = Σ totals / Σ counts."""
+
+    videos: tuple[str, ...]
+    totals: Floats  # [V]
+    counts: Floats  # [V]; 0 for a video that has nothing to count
+
+    def __post_init__(self) -> None:
+        if not len(self.videos) == len(set(self.videos)) == len(self.totals) == len(self.counts):
+            raise ValueError("there must be one total and one count for each video, and each video once")
+
+    @classmethod
+    def of(cls, values: npt.ArrayLike, of_video: npt.ArrayLike, videos: Sequence[str]) -> PerVideo:
+        """Values that each belong to the video of that number."""
+        place, each = np.asarray(of_video, np.int64), np.asarray(values, np.float64)
+        sums = [np.bincount(place, weights, len(videos)).astype(np.float64) for weights in (each, np.ones_like(each))]
+        return cls(tuple(videos), *sums)
+
+    @property
+    def mean(self) -> float:
+        """NaN where nothing was counted."""
+        counted = float(self.counts.sum())
+        return float(self.totals.sum()) / counted if counted else math.nan
+
+    def to_json(self) -> dict[str, Any]:
+        return {"videos": list(self.videos), "totals": self.totals.tolist(), "counts": self.counts.tolist()}
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> PerVideo:
+        totals, counts = (np.asarray(content[name], np.float64) for name in ("totals", "counts"))
+        return cls(tuple(content["videos"]), totals, counts)
+
+
+class Interval(NamedTuple):
+    """A mean, and between which bounds it lies with the confidence asked for."""
+
+    mean: float
+    low: float
+    high: float
+
+
+def bootstrap(samples: Sequence[PerVideo], *, resamples: int = 2000, seed: int = 0, level: float = 0.95) -> Interval:
+    """The mean over training seeds of a figure, and its interval by resampling both seeds and videos.
+
+    A resample draws S seeds and V videos with replacement; all its seeds see the same videos:
+
+    figure = mean over drawn seeds s of Σ_v totals[s, v] / Σ_v counts[s, v], v over the drawn videos
+
+    The interval holds the middle `level` of the resampled figures. One seed alone tells nothing of how seeds differ.
+    """
+    return _interval([samples], resamples, seed, level)
+
+
+def paired_difference(
+    one: Sequence[PerVideo], other: Sequence[PerVideo], *, resamples: int = 2000, seed: int = 0, level: float = 0.95
+) -> Interval:
+    """How much `one` is above `other`: both on the same resampled seeds and videos, so that what they share cancels.
+
+    A side with a single sample (a model that is not trained has no seeds) stands against each seed of the other.
+    """
+    return _interval([one, other], resamples, seed, level)
+
+
+def _interval(sides: Sequence[Sequence[PerVideo]], resamples: int, seed: int, level: float) -> Interval:
+    """The figure of the first side, less that of the second if there is one."""
+    if not 0 < level < 1 or resamples < 1:
+        raise ValueError("level must lie between 0 and 1, and there must be a resample")
+    if not all(sides):
+        raise ValueError("there is no sample to resample")
+    tables = [_table(side, sides[0][0].videos) for side in sides]
+    seeds = max(len(totals) for totals, _ in tables)
+    if any(len(totals) not in (1, seeds) for totals, _ in tables):
+        raise ValueError("both sides must have as many training seeds, or one of them a single sample")
+    counted = np.any([counts.any(axis=0) for _, counts in tables], axis=0)
+    videos = int(counted.sum())
+    if not videos:
+        raise ValueError("nothing was counted in any video")
+    draw = np.random.Generator(np.random.PCG64(seed)).random((resamples, seeds + videos))
+    times_seed_RS = _times_drawn(draw[:, :seeds])
+    times_video_RV = _times_drawn(draw[:, seeds:])
+    once = np.ones((1, seeds)), np.ones((1, videos))
+    mean, drawn = np.zeros(1), np.zeros(resamples)
+    for sign, (totals, counts) in zip((1, -1), tables, strict=False):
+        kept = totals[:, counted], counts[:, counted]
+        mean = mean + sign * _resampled(*kept, *once)
+        drawn = drawn + sign * _resampled(*kept, times_seed_RS, times_video_RV)
+    low, high = np.nanquantile(drawn, ((1 - level) / 2, (1 + level) / 2))
+    return Interval(float(mean[0]), float(low), float(high))
+
+
+def _table(samples: Sequence[PerVideo], videos: tuple[str, ...]) -> tuple[Floats, Floats]:
+    """Totals and counts [S, V], the videos in one order."""
+    totals, counts = [], []
+    for sample in samples:
+        place = {video: at for at, video in enumerate(sample.videos)}
+        if place.keys() != set(videos):
+            raise ValueError("figures of different videos cannot be compared")
+        order = [place[video] for video in videos]
+        totals.append(sample.totals[order])
+        counts.append(sample.counts[order])
+    return np.array(totals), np.array(counts)
+
+
+def _times_drawn(draw: Floats) -> Floats:
+    """Uniform numbers [R, n] as n draws of n things: how often each of them was drawn, [R, n]."""
+    resamples, n = draw.shape
+    drawn = (draw * n).astype(np.int64) + n * np.arange(resamples)[:, None]
+    return np.bincount(drawn.ravel(), minlength=resamples * n).reshape(resamples, n).astype(np.float64)
+
+
+def _resampled(totals_SV: Floats, counts_SV: Floats, times_seed_RS: Floats, times_video_RV: Floats) -> Floats:
+    """[R]; NaN where a drawn seed counts nothing in any drawn video."""
+    with np.errstate(invalid="ignore"):
+        figure_RS = (times_video_RV @ totals_SV.T) / (times_video_RV @ counts_SV.T)
+    weighted = np.where(times_seed_RS > 0, figure_RS * times_seed_RS, 0.0)
+    return np.asarray(weighted.sum(axis=1) / times_seed_RS.sum(axis=1), np.float64)
 
 
 def _scores(scores_QN: npt.ArrayLike) -> Numbers:

@@ -18,6 +18,7 @@ from mmcc.metrics import (
     percentile_rank,
     recall_at,
     recall_by_chance,
+    retrieval_figures,
     spearman_rho,
 )
 
@@ -161,3 +162,32 @@ def test_chance_of_many_is_sampled_and_stays_the_same() -> None:
 def test_what_cannot_be_counted_is_refused(call: Callable, complaint: str) -> None:
     with pytest.raises(ValueError, match=complaint):
         call()
+
+
+def test_retrieval_by_hand() -> None:
+    positives = np.array([[True, True, False, False, False]])
+    constant = retrieval_figures(np.zeros((1, 5)), positives)
+    assert {name: values.tolist() for name, values in constant.items()} == {
+        **{"recall@1": [pytest.approx(40)], "recall@5": [100], "recall@10": [100]},
+        **{"percentile_worst": [50], "percentile_mean": [50], "percentile_best": [50]},
+    }
+    perfect = retrieval_figures(np.array([[2.0, 1.0, 0.0, 0.0, 0.0]]), positives, ks=[1])
+    assert {name: values.tolist() for name, values in perfect.items()} == {
+        "recall@1": [100],
+        **{"percentile_worst": [75], "percentile_mean": [87.5], "percentile_best": [100]},
+    }
+
+
+@given(st.integers(1, 4).flatmap(lambda q: st.lists(rows.filter(lambda row: any(p for _, p in row)), min_size=q)))
+def test_retrieval_equals_a_loop(queries: list[list[tuple[int, bool]]]) -> None:
+    for row in queries:  # of different numbers of candidates, so one at a time
+        scores, positive = [score for score, _ in row], [hit for _, hit in row]
+        found = retrieval_figures([scores], [positive])
+        ranks = [
+            100 * (sum(s < scores[at] for s in scores) + (scores.count(scores[at]) - 1) / 2) / (len(row) - 1)
+            for at, hit in enumerate(positive)
+            if hit
+        ]
+        for name, value in (("worst", min(ranks)), ("mean", sum(ranks) / len(ranks)), ("best", max(ranks))):
+            assert found[f"percentile_{name}"][0] == pytest.approx(value)
+        assert found["recall@5"][0] == pytest.approx(100 * recall_at([scores], [positive], 5)[0])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarks.references import anticipation, arrow_of_time, cross_modal, ranked, unshuffling
+from benchmarks.references import anticipation, arrow_of_time, cross_modal, unshuffling
 from mmcc.kitchen.dice import Dice
 from mmcc.kitchen.plan import KitchenSettings, plan, script_of
 from mmcc.kitchen.recipes import PRIMARY
@@ -22,15 +22,6 @@ def in_order(recipe):
     """A video that shows every step once, in canonical order."""
     shown = tuple(Shown(step, 10.0 + 20 * step, 20.0 + 20 * step) for step in range(len(recipe.steps)))
     return write_script(recipe, Timeline(shown, 20.0 + 20 * len(shown)), Dice("in order", recipe.id))
-
-
-def test_ranks_by_hand():
-    positives = np.array([[True, True, False, False, False]])
-    assert ranked(np.zeros((1, 5)), positives) == pytest.approx(
-        {"R@1": 40, "R@5": 100, "R@10": 100, "worst": 50, "mean": 50, "best": 50}
-    )
-    perfect = ranked(np.array([[2.0, 1.0, 0.0, 0.0, 0.0]]), positives)
-    assert (perfect["R@1"], perfect["worst"], perfect["mean"], perfect["best"]) == (100, 75, 87.5, 100)
 
 
 def test_anticipation_by_hand():

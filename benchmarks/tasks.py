@@ -1,0 +1,164 @@
+"""What the tasks cost: transitions over long video, neurons and words, unshuffling.
+
+    python -m benchmarks.tasks [--repeats 101] [--pairs 40]
+
+Transitions against the matrix products they are made of, taken in turn on the same blocks: g's layers, the concreteness
+of the frames, both sums of the first pass and the scores of the second. Memory is the most that a process of its own
+ever held, torch included. SciPy's loop over all pairs of a neuron and a word is reckoned from a sample of them.
+Unshuffling is every variant of the evaluation, of embedded videos with 2 to 15 segments and some with 20. All but the
+long video is done on one thread, and timed by the processor's clock, which does not count what others do meanwhile.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import resource
+import time
+from collections.abc import Callable
+
+import numpy as np
+import torch
+from scipy import stats
+
+from benchmarks.common import Figures
+from mmcc.corpus.source import Step, Task
+from mmcc.data.vocabulary import Vocabulary
+from mmcc.models.config import ModelConfig
+from mmcc.models.model import MMCC
+from mmcc.tasks import unshuffling
+from mmcc.tasks.embedding import EmbeddedVideo
+from mmcc.tasks.learner import Embedding
+from mmcc.tasks.learners import MMCCLearner, Words
+from mmcc.tasks.neurons import Spoken, spearman
+from mmcc.tasks.transitions import BLOCK, salient_transitions
+
+SHORT, LONG = 600, 36_000  # frames: ten minutes and ten hours, one a second
+SECONDS_A_SENTENCE = 4
+TOP = 10
+LAYERS = 8  # of g_fwd and g_back together
+FRAMES, NEURONS, WORDS = 20_000, 128, 1000
+VIDEOS = 300  # to unshuffle
+TASK = Task("task", "Unshuffle", tuple(f"do the thing of number {number}" for number in range(15)))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repeats", type=int, default=101)
+    parser.add_argument("--pairs", type=int, default=40)
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    figures = Figures()
+    for frames, dims, repeats in ((SHORT, 128, options.repeats), (SHORT, 512, options.repeats), (LONG, 128, 1)):
+        ratio, gb = in_a_process_of_its_own(transitions_over_products, frames, dims, repeats)
+        what = f"transitions of {frames:,} frames"
+        figures.show(f"{what} / its matrix products ({dims} dims)", ratio, most=2)
+        if frames == LONG:
+            figures.show(f"{what}: GB at the peak", gb, most=2)
+    figures.show(
+        f"neurons and words: a loop of scipy / ours ({NEURONS} x {WORDS:,}, {FRAMES:,} frames)",
+        scipy_over_ours(options.pairs),
+        least=1000,
+    )
+    figures.show(f"seconds to unshuffle {VIDEOS} videos", seconds_to_unshuffle(), most=10)
+    figures.exit()
+
+
+def in_a_process_of_its_own(measure: Callable[[int, int, int], float], *arguments: int) -> tuple[float, float]:
+    """What it measures, and the most memory it held, in GB."""
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        return pool.apply(_measured, (measure, arguments))
+
+
+def _measured(measure: Callable[..., float], arguments: tuple[int, ...]) -> tuple[float, float]:
+    return measure(*arguments), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9
+
+
+def transitions_over_products(frames: int, dims: int, repeats: int) -> float:
+    """The median over the repeats, each of which takes both in turn."""
+    torch.manual_seed(0)
+    if frames < LONG:
+        torch.set_num_threads(1)
+    learner, video = made_up_learner(dims), made_up_video(frames, dims)
+    clock = time.perf_counter if frames == LONG else time.process_time
+    ratios = []
+    with torch.inference_mode():
+        for _ in range(repeats + (repeats > 1)):
+            begun = clock()
+            multiply(video)
+            products = clock()
+            found = salient_transitions(learner, video, top=TOP)
+            ratios.append((clock() - products) / (products - begun))
+            assert len(found) == TOP
+    return float(np.median(ratios[repeats > 1 :]))  # the first of several allocates
+
+
+def multiply(video: EmbeddedVideo) -> None:
+    """The matrix products alone."""
+    assert video.utterances is not None
+    z, pi = video.frames
+    square, double = torch.eye(z.shape[1]), torch.zeros(len(z), 2 * z.shape[1] + 2)
+    for _ in range(LAYERS):
+        z @ square
+    for rows in torch.split(pi, BLOCK):
+        rows @ video.utterances.pi.T
+    for factors in (pi, pi, double):
+        for rows in torch.split(factors, BLOCK):
+            for columns in torch.split(factors, BLOCK):
+                rows @ columns.T
+
+
+def made_up_learner(dims: int) -> MMCCLearner:
+    """Untrained, which costs the same."""
+    model = MMCC(ModelConfig(dims=dims, frame_encoder="features", feature_dims=1), vocabulary_size=2)
+    return MMCCLearner(model, Words(Vocabulary([])), name="mmcc")
+
+
+def made_up_video(frames: int, dims: int, name: str = "made up", steps: int = 0) -> EmbeddedVideo:
+    """Frames that change slowly, as they do, a sentence now and then, and steps one after the other."""
+    said = frames // SECONDS_A_SENTENCE
+    z = torch.randn(frames, dims).cumsum(dim=0)
+    z = z / z.norm(dim=1, keepdim=True) * dims**0.5
+    return EmbeddedVideo(
+        id=name,
+        tasks=(TASK.id,),
+        steps=[Step(at + 1, frames * at / steps, frames * (at + 0.5) / steps) for at in range(steps)],
+        times=np.arange(float(frames)),
+        frames=Embedding.of(z),
+        text_times=np.arange(0.0, said * SECONDS_A_SENTENCE, SECONDS_A_SENTENCE),
+        utterances=Embedding.of(torch.randn(said, dims)),
+    )
+
+
+def seconds_to_unshuffle() -> float:
+    """After a first call, of few."""
+    torch.manual_seed(0)
+    segments = [20 if number % 20 == 0 else 2 + number % 14 for number in range(VIDEOS)]
+    videos = [made_up_video(200, 128, str(number), count) for number, count in enumerate(segments)]
+    learner, tasks = made_up_learner(128), {TASK.id: TASK}
+    unshuffling.evaluate(learner, videos[:20], tasks)
+    begun = time.process_time()
+    unshuffling.evaluate(learner, videos, tasks)
+    return time.process_time() - begun
+
+
+def scipy_over_ours(pairs: int) -> float:
+    """Seconds of all correlations one by one, reckoned from some of them, over those of ours at once."""
+    chance = np.random.Generator(np.random.PCG64(0))
+    activations = chance.normal(size=(FRAMES, NEURONS)).astype(np.float32)
+    presence = chance.random((FRAMES, WORDS)) < 0.01
+    row, column = np.nonzero(presence)
+    spoken = Spoken(np.arange(FRAMES), tuple(map(str, range(WORDS))), row, column)
+    begun = time.process_time()
+    ours = spearman(torch.from_numpy(activations), spoken)
+    middle = time.process_time()
+    for pair in range(pairs):
+        neuron, word = pair % NEURONS, pair % WORDS
+        expected = stats.spearmanr(activations[:, neuron], presence[:, word]).statistic
+        assert abs(ours[neuron, word] - expected) < 1e-5
+    scipys = (time.process_time() - middle) / pairs * NEURONS * WORDS
+    return scipys / (middle - begun)
+
+
+if __name__ == "__main__":
+    main()

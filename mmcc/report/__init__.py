@@ -1,0 +1,1 @@
+"""What was found, for people: tables, plots, and pages that need nothing beside them."""

@@ -1,0 +1,81 @@
+"""One page, with all it needs inside: no script, nothing fetched, light or dark as the reader's machine is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mmcc.report.html import Markup, element, joined
+
+_NOTHING_FROM_OUTSIDE = "default-src 'none'; style-src 'unsafe-inline'"
+
+_STYLE = Markup("""
+:root { color-scheme: light dark; --ink: #1b1f24; --faint: #5b636d; --paper: #ffffff; --line: #d5d9de;
+  --c0: #0072b2; --c1: #d55e00; --c2: #007a5a; --c3: #b0578a; --c4: #7d6800; --c5: #2b83ba;
+  --bar: #3c8fc4; --ours: #e07a2f; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e6e8eb; --faint: #a2a9b2; --paper: #15181c; --line: #3a4048;
+  --c0: #5cb3ea; --c1: #ff9a55; --c2: #3ccf9f; --c3: #ea9cc8; --c4: #d9c14a; --c5: #9ad3f7;
+  --bar: #22689a; --ours: #b4571a; } }
+body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); max-width: 78rem;
+  margin: 0 auto; padding: 1.5rem; }
+h1 { font-size: 1.6rem; } h2 { font-size: 1.25rem; margin-top: 2.5rem; } h3 { font-size: 1rem; margin-top: 2rem; }
+nav ul { padding-left: 1.2rem; } a { color: var(--c0); }
+.scroll { overflow-x: auto; } table { border-collapse: collapse; font-size: 0.86rem; white-space: nowrap; }
+th, td { padding: 0.28rem 0.7rem; text-align: left; } thead th { border-bottom: 2px solid var(--ink); }
+tbody th { font-weight: normal; } tr.rule > * { border-top: 1px solid var(--line); }
+.figure { text-align: right; font-variant-numeric: tabular-nums; } .quoted, .note, .faint { color: var(--faint); }
+.note { font-size: 0.86rem; margin: 0.4rem 0; }
+svg { width: 100%; max-width: 46rem; height: auto; display: block; color: var(--ink); }
+svg .grid { stroke: var(--line); } svg .faint { fill: var(--faint); } svg .whisker { stroke-width: 1.6; }
+svg .series-0 { fill: var(--bar); } svg .series-1 { fill: var(--ours); }
+svg .line-0 { stroke: var(--c0); } svg .line-1 { stroke: var(--c1); } svg .line-2 { stroke: var(--c2); }
+svg .line-3 { stroke: var(--c3); } svg .line-4 { stroke: var(--c4); } svg .line-5 { stroke: var(--c5); }
+figure { margin: 1.2rem 0; } figcaption { font-weight: 600; font-size: 0.92rem; margin-bottom: 0.4rem; }
+@media print { body { max-width: none; } .scroll { overflow: visible; } }
+""")
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading and what stands below it."""
+
+    title: str
+    blocks: tuple[Markup, ...]
+
+
+def write_page(title: str, lead: Sequence[str], sections: Sequence[Section]) -> str:
+    """The page's whole text."""
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", http_equiv="Content-Security-Policy", content=_NOTHING_FROM_OUTSIDE),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("title", title),
+        element("style", _STYLE),
+    )
+    places = [f"part-{number}" for number in range(1, len(sections) + 1)]
+    links = [
+        element("li", element("a", section.title, href=f"#{place}"))
+        for place, section in zip(places, sections, strict=True)
+    ]
+    body = element(
+        "body",
+        element("h1", title),
+        *(element("p", line) for line in lead),
+        element("nav", element("ul", *links), aria_label="contents"),
+        element("main", *(_section(section, place) for section, place in zip(sections, places, strict=True))),
+    )
+    return Markup("<!doctype html>\n") + element("html", head, body, lang="en") + "\n"
+
+
+def titled(title: str, content: Markup) -> Markup:
+    """A plot or a table with its name above it."""
+    return element("figure", element("figcaption", title), content)
+
+
+def listed(lines: Sequence[str]) -> Markup:
+    return element("ul", *(element("li", line) for line in lines))
+
+
+def _section(section: Section, place: str) -> Markup:
+    return element("section", element("h2", section.title, id=place), joined(section.blocks, "\n"))

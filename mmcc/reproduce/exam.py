@@ -1,0 +1,175 @@
+"""One learner before the test videos of a corpus: whatever can be measured of it, by name.
+
+Test videos of related tasks (CrossTask's, and the kitchen's; no model is trained on them) are kept apart for transfer.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from functools import cached_property
+
+from mmcc.corpus import Corpus
+from mmcc.corpus.source import Task
+from mmcc.data.config import DataConfig
+from mmcc.data.splits import videos_for
+from mmcc.media.errors import InputError
+from mmcc.reproduce import controls, plan
+from mmcc.tasks import anticipation, arrow_of_time, cycle_back, transitions, unshuffling
+from mmcc.tasks.arrow_of_time import Split
+from mmcc.tasks.embedding import EmbeddedVideo, Progress, embed_videos
+from mmcc.tasks.learner import Learner
+from mmcc.tasks.learners import CrossModalLearner, MMCCLearner
+from mmcc.tasks.results import TaskResult
+from mmcc.tasks.runs import Checkpoint
+from mmcc.training.config import Config
+from mmcc.training.run import CONFIG
+
+Bars = Callable[[str], Progress]  # what is gone through → a bar over it
+LEAST_TO_LEARN_FROM = 5  # videos: a fifth of them chooses how strongly a classifier is held back
+
+
+class NotMeasured(Exception):
+    """Why a task says nothing of this model, or of this corpus."""
+
+
+class Exam:
+    """The videos of a corpus by what they are for in a test."""
+
+    def __init__(
+        self,
+        corpus: Corpus,
+        *,
+        on: str = "test",  # or "validation": settings are chosen there
+        held_out: float = DataConfig.held_out,
+        learn_from: int = 300,
+    ) -> None:
+        self.corpus = corpus
+        test = videos_for(corpus, on, held_out)
+        if not test:
+            cause = f"none of its {len(corpus)} videos is for {on}"
+            raise InputError(corpus.path, cause, "Ingest more videos, or give them splits.")
+        self.related = [each for each in test if self._is_related(each)]
+        self.primary = [each for each in test if not self._is_related(each)]
+        train = videos_for(corpus, "train", held_out)
+        count = min(learn_from, len(train))
+        self.learning = [train[at * len(train) // count] for at in range(count)]  # evenly, from all of them
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Of all that is trained and tested on, but for the frames themselves."""
+        manifest = self.corpus.manifest
+        tasks = {key: [task.steps, task.primary] for key, task in manifest.tasks.items()}
+        digest = hashlib.sha256(json.dumps([manifest.settings(), tasks], sort_keys=True).encode())
+        for video in self.corpus:
+            told = [video.id, video.split, video.tasks, video.steps, video.times.tolist()]
+            digest.update(json.dumps([*told, [(u.start, u.end, u.text) for u in video.utterances]]).encode())
+        return digest.hexdigest()
+
+    def lacks(self, task: str) -> str:
+        """What a task needs and the corpus does not have; "" if nothing."""
+        videos = self.related if task in _ON_RELATED else self.primary
+        if not videos:
+            return f"the corpus has no test video of a {'related' if task in _ON_RELATED else 'primary'} task"
+        if task in _NEED_STEPS and not any(self.corpus[each].steps for each in videos):
+            return "none of the videos has labelled steps"
+        if task in _NEED_TRAINING_VIDEOS and len(self.learning) < LEAST_TO_LEARN_FROM:
+            return f"the corpus has fewer than {LEAST_TO_LEARN_FROM} training videos"
+        return ""
+
+    def tasks(self, *, primary: bool) -> dict[str, Task]:
+        """Whose steps are told apart in a test."""
+        return {key: task for key, task in self.corpus.tasks.items() if task.primary == primary}
+
+    def _is_related(self, video: str) -> bool:
+        tasks = self.corpus[video].tasks
+        task = self.corpus.tasks.get(tasks[0]) if tasks else None
+        return task is not None and not task.primary
+
+
+class Sitting:
+    """A learner in an exam; the videos are embedded when a task first asks for them, and once."""
+
+    def __init__(self, learner: Learner, exam: Exam, checkpoint: Checkpoint | None, bars: Bars | None = None) -> None:
+        self.learner, self.exam, self.checkpoint, self._bars = learner, exam, checkpoint, bars
+
+    @cached_property
+    def primary(self) -> list[EmbeddedVideo]:
+        return self._embedded(self.exam.primary, "test videos")
+
+    @cached_property
+    def related(self) -> list[EmbeddedVideo]:
+        return self._embedded(self.exam.related, "related tasks")
+
+    @cached_property
+    def learning(self) -> list[EmbeddedVideo]:
+        return self._embedded(self.exam.learning, "training videos")
+
+    def _embedded(self, videos: Sequence[str], what: str) -> list[EmbeddedVideo]:
+        progress = self._bars(f"{self.learner.name}: {what}") if self._bars else None
+        return embed_videos(self.learner, self.exam.corpus, videos, progress=progress)
+
+    def measure(self, task: str) -> TaskResult:
+        """NotMeasured says why there is nothing to measure; InputError what is wrong with a file."""
+        if lacking := self.exam.lacks(task):
+            raise NotMeasured(lacking)
+        result = _MEASURES[task](self)
+        counted = {name: figure for name, figure in result.figures.items() if figure.counts.any()}
+        if not counted:
+            raise NotMeasured("; ".join(result.notes) or "there was nothing to count")
+        return TaskResult(result.task, counted, result.references, result.notes)
+
+
+def _cycle(sitting: Sitting) -> TaskResult:
+    learner, checkpoint = sitting.learner, sitting.checkpoint
+    if checkpoint is None or not isinstance(learner, CrossModalLearner):
+        raise NotMeasured(f"{learner.name} walks no cycles")
+    config = Config.from_yaml(checkpoint.folder / CONFIG)
+    corpus, videos = sitting.exam.corpus, sitting.exam.primary
+    cycle, words = config.objective.cycle, learner.words.vocabulary
+    try:
+        result = cycle_back.evaluate(learner.model, words, corpus, videos, config.data, cycle)
+    except ValueError as error:  # pictures for a model of feature vectors, or the other way round
+        cause, _, remedy = str(error).partition("\n")
+        raise InputError(corpus.path, f"does not fit {learner.name}: {cause}", remedy) from None
+    if isinstance(learner, MMCCLearner):
+        return result
+    wanted = cycle_back.CROSS_MODAL  # nothing has trained its predictors
+    figures = {name: figure for name, figure in result.figures.items() if name.split("/")[-1] in wanted}
+    references = {name: value for name, value in result.references.items() if name.split("/")[-1] in wanted}
+    return TaskResult(result.task, figures, references, result.notes)
+
+
+def _arrow(sitting: Sitting) -> TaskResult:
+    """Of one learner: on pairs at random, and on those that it chooses itself."""
+    learner = sitting.learner
+    embedded = {learner.name: Split(sitting.learning, sitting.primary)}
+    result = arrow_of_time.evaluate({"at_random": None, "own_choice": learner}, embedded)
+    figures = {name: figure for name, figure in result.figures.items() if arrow_of_time.AVERAGE not in name.split("/")}
+    return TaskResult(result.task, figures, result.references, result.notes)  # averages are for several learners
+
+
+def _anticipation(sitting: Sitting, videos: list[EmbeddedVideo], *, primary: bool = True) -> TaskResult:
+    return anticipation.evaluate(sitting.learner, videos, sitting.exam.tasks(primary=primary))
+
+
+def _unshuffling(sitting: Sitting, videos: list[EmbeddedVideo], *, primary: bool = True) -> TaskResult:
+    return unshuffling.evaluate(sitting.learner, videos, sitting.exam.tasks(primary=primary))
+
+
+_MEASURES: dict[str, Callable[[Sitting], TaskResult]] = {
+    plan.CYCLE: _cycle,
+    plan.ANTICIPATION: lambda sitting: _anticipation(sitting, sitting.primary),
+    plan.UNSHUFFLING: lambda sitting: _unshuffling(sitting, sitting.primary),
+    plan.TRANSITIONS: lambda sitting: transitions.evaluate(sitting.learner, sitting.primary),
+    plan.ARROW: _arrow,
+    plan.TRANSFER_ANTICIPATION: lambda sitting: _anticipation(sitting, sitting.related, primary=False),
+    plan.TRANSFER_UNSHUFFLING: lambda sitting: _unshuffling(sitting, sitting.related, primary=False),
+    plan.MEAN_ANTICIPATION: lambda sitting: _anticipation(sitting, controls.segment_means(sitting.primary)),
+    plan.MEAN_UNSHUFFLING: lambda sitting: _unshuffling(sitting, controls.segment_means(sitting.primary)),
+    plan.POSITION_UNSHUFFLING: lambda sitting: controls.unshuffle_by_position(sitting.learning, sitting.primary),
+}
+_ON_RELATED = frozenset({plan.TRANSFER_ANTICIPATION, plan.TRANSFER_UNSHUFFLING})
+_NEED_TRAINING_VIDEOS = frozenset({plan.ARROW, plan.POSITION_UNSHUFFLING})
+_NEED_STEPS = frozenset(_MEASURES) - {plan.CYCLE, plan.ARROW}

@@ -1,0 +1,90 @@
+"""All that was measured for the tables, by row, task and training seed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from mmcc.metrics import Interval, PerVideo, bootstrap, paired_difference
+from mmcc.report.tables import EMPTY, Cell
+from mmcc.tasks.results import TaskResult
+
+Measure = tuple[str, str, str]  # row, task, figure
+
+
+@dataclass
+class Findings:
+    """Results as they come in, and what is to be told beside them."""
+
+    results: dict[tuple[str, str], dict[int, TaskResult]] = field(default_factory=dict)  # (row, task) → seed → result
+    notes: list[str] = field(default_factory=list)
+
+    def add(self, row: str, task: str, seed: int, result: TaskResult) -> None:
+        self.results.setdefault((row, task), {})[seed] = result
+
+    def note(self, line: str) -> None:
+        if line not in self.notes:
+            self.notes.append(line)
+
+    def of_table(self, measures: Mapping[str, Iterable[str]], seeds: Iterable[int]) -> Findings:
+        """What a table asks for, and no more: another may have measured further seeds of the same rows."""
+        wanted = {(row, task) for row, tasks in measures.items() for task in tasks}
+        kept = {key: {seed: found[seed] for seed in seeds if seed in found} for key, found in self.results.items()}
+        return Findings({key: found for key, found in kept.items() if key in wanted and found}, list(self.notes))
+
+    def samples(self, row: str, task: str, figure: str, seeds: Iterable[int] | None = None) -> list[PerVideo]:
+        """A figure of every seed that has it, in order of seeds."""
+        found = self.results.get((row, task), {})
+        wanted = sorted(found) if seeds is None else [seed for seed in sorted(seeds) if seed in found]
+        return [found[seed].figures[figure] for seed in wanted if figure in found[seed].figures]
+
+    def cell(self, row: str, task: str, figure: str) -> Cell:
+        """The mean over seeds with its interval; empty where nothing was measured."""
+        samples = on_common_videos(self.samples(row, task, figure))
+        return Cell(*bootstrap(samples)) if samples else EMPTY
+
+    def difference(self, one: Measure, other: Measure) -> Interval | None:
+        """How much the one is above the other, on the videos and the seeds that both have; None where one has none.
+
+        A learner that was not trained has one sample, which stands against each seed of the other.
+        """
+        seeds = [set(self.results.get((row, task), {})) for row, task, _ in (one, other)]
+        common = seeds[0] & seeds[1] if min(map(len, seeds)) > 1 else None
+        first, second = (self.samples(*measure, common) for measure in (one, other))
+        aligned = on_common_videos([*first, *second]) if first and second else []
+        return paired_difference(aligned[: len(first)], aligned[len(first) :]) if aligned else None
+
+    def references(self, task: str, rows: Sequence[str]) -> dict[str, float]:
+        """Of the first row that has the task: chance does not depend on who is measured."""
+        for row in rows:
+            for result in self.results.get((row, task), {}).values():
+                return result.references
+        return {}
+
+    def task_notes(self, task: str, rows: Iterable[str]) -> list[str]:
+        """What the task left out, once for all the rows that say the same."""
+        told: dict[str, list[str]] = {}
+        for row in rows:
+            for result in self.results.get((row, task), {}).values():
+                for line in result.notes:
+                    if row not in told.setdefault(line, []):
+                        told[line].append(row)
+        everyone = {row for row in rows if (row, task) in self.results}
+        return [line if set(who) == everyone else f"{', '.join(who)}: {line}" for line, who in told.items()]
+
+
+def on_common_videos(samples: Sequence[PerVideo]) -> list[PerVideo]:
+    """The samples cut down to the videos that all of them have, in one order; none if there is no such video, or
+    nothing counted in them."""
+    if not samples:
+        return []
+    others = [set(sample.videos) for sample in samples[1:]]
+    videos = [video for video in samples[0].videos if all(video in other for other in others)]
+    cut = []
+    for sample in samples:
+        place = {video: at for at, video in enumerate(sample.videos)}
+        order = np.array([place[video] for video in videos], np.int64)
+        cut.append(PerVideo(tuple(videos), sample.totals[order], sample.counts[order]))
+    return cut if all(sample.counts.any() for sample in cut) else []

@@ -1,0 +1,203 @@
+"""What was found as tables: ours with intervals, the paper's beside it, chance and ceilings above."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from mmcc.report.tables import Cell, Row, Table
+from mmcc.reproduce import paper_figures, plan
+from mmcc.reproduce.evaluate import reference
+from mmcc.reproduce.findings import Findings
+from mmcc.reproduce.layout_ablation import ablation
+from mmcc.reproduce.layout_arrow import table4
+from mmcc.reproduce.rows import (
+    INTERVALS,
+    LABELS,
+    PAPER,
+    Figure,
+    ahead,
+    beside,
+    cells_of,
+    columns_of,
+    measured,
+    notes_of,
+    reference_rows,
+)
+
+_MEMDPC = "MemDPC: ours is trained on the same frames as the others; the paper evaluated the authors' trained model."
+
+ANTICIPATION = (
+    Figure("recall@1", "R@1"),
+    Figure("recall@5", "R@5"),
+    Figure("recall@10", "R@10"),
+    Figure("percentile_worst", "rank, worst"),
+    Figure("percentile_mean", "mean"),
+    Figure("percentile_best", "best"),
+)
+UNSHUFFLING = (
+    Figure("kendall_tau", "Kendall's τ", 3),
+    Figure("spearman_rho", "Spearman's ρ", 3),
+    Figure("edit_distance", "edit distance", 2, -1),
+)
+CYCLES = (
+    Figure("cycle_rank", "cycle rank"),
+    Figure("cross_modal_rank", "cross-modal rank"),
+    Figure("exact_return", "exact return %"),
+)
+MORE_CYCLES = (
+    Figure("travelled_rank", "rank, loops as 50"),
+    Figure("cycle_rank/uniform_starts", "rank, uniform starts"),
+    Figure("stays_in_place", "stays in place %", better=0),
+)
+TRANSITIONS = (
+    Figure("ordered_steps", "joins two steps in order %"),
+    Figure("joins_steps", "joins two steps %"),
+    Figure("ordered_of_joined", "of these in order %"),
+    Figure("forward", "goes forward %"),
+)
+
+
+def table1(findings: Findings) -> list[Table]:
+    """Choices of the paper, and the loss terms of its appendix."""
+    used = "(the paper's choice)"
+    groups: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
+        (
+            "Temporal constraint",
+            (
+                ("none", plan.NO_CONSTRAINT),
+                ("similarity loss", plan.SIMILARITY_ONLY),
+                ("max-index", plan.MAX_INDEX_ONLY),
+                (f"max-index + sim. loss {used}", plan.MMCC),
+            ),
+        ),
+        (
+            "Multi-modal info.",
+            (("p_unimodal = 1", plan.UNIMODAL), (f"0.5 {used}", plan.MMCC), ("0", plan.MULTIMODAL)),
+        ),
+        ("Start point selection", ((f"concreteness {used}", plan.MMCC), ("random", plan.RANDOM_STARTS))),
+        (
+            "Input embedding",
+            ((f"fine-tuned {used}", plan.MMCC), ("trained by the cross-modal loss alone", plan.FROZEN)),
+        ),
+        ("Cycle path", ((f"within modalities {used}", plan.MMCC), ("across modalities", plan.ACROSS))),
+        (
+            "Loss terms",
+            (
+                ("λ2 = 0 after pre-training", plan.NO_LAMBDA2),
+                ("λ3 = 0", plan.MAX_INDEX_ONLY),
+                ("λ1 = 0", plan.NO_LAMBDA1),
+            ),
+        ),
+        ("Our extension", (("MMCC+", plan.PLUS),)),
+    )
+    rows = []
+    for group, variants in groups:
+        for place, (label, run) in enumerate(variants):
+            quoted = {} if group == "Loss terms" else paper_figures.TABLE1.get(run, {})
+            cells = list(cells_of(findings, run, plan.CYCLE, CYCLES, quoted))
+            if group == "Loss terms":
+                cells[1] = Cell(text=paper_figures.LOSS_TERMS[run])
+            if run == plan.NO_CONSTRAINT:
+                cells[1] = cells[3] = Cell(text=paper_figures.COLLAPSES)
+            cells += [findings.cell(run, plan.CYCLE, figure.name) for figure in MORE_CYCLES]
+            labels = (group if not place else "", label)
+            rows.append(Row(labels, tuple(cells), competes=run != plan.NO_CONSTRAINT, rule=not place))
+    runs = list(plan.TABLES["table1"].measures)
+    rows.append(Row(("", LABELS[plan.CHANCE]), _chance_of_cycles(findings, runs), competes=False, rule=True))
+    notes = (INTERVALS, PAPER, *findings.task_notes(plan.CYCLE, runs))
+    columns = (*columns_of(CYCLES, True), *columns_of(MORE_CYCLES, False))
+    return [Table("Table 1: cycle-back and cross-modal accuracy", ("choice", "variant"), columns, tuple(rows), notes)]
+
+
+def _chance_of_cycles(findings: Findings, runs: Sequence[str]) -> tuple[Cell, ...]:
+    known = findings.references(plan.CYCLE, runs)
+    cells = [Cell(reference(known, "chance", figure.name)) for figure in (*CYCLES, *MORE_CYCLES)]
+    return (*beside(cells[: len(CYCLES)], CYCLES, paper_figures.TABLE1[plan.CHANCE]), *cells[len(CYCLES) :])
+
+
+def table2(findings: Findings, task: str = plan.ANTICIPATION, title: str = "Table 2: future actions") -> list[Table]:
+    """Which steps come later."""
+    quotes = task == plan.ANTICIPATION
+    rows = reference_rows(findings, task, ANTICIPATION, paper_figures.TABLE2 if quotes else None)
+    for place, run in enumerate(measured(findings, task)):
+        cells = cells_of(findings, run, task, ANTICIPATION, paper_figures.TABLE2.get(run, {}) if quotes else None)
+        rows.append(Row((LABELS[run],), cells, rule=not place))
+        if run == plan.CROSS_MODAL:  # it recognises the present, which is no later step
+            without = [each.variant("/current_removed") for each in ANTICIPATION]
+            cells = cells_of(findings, run, task, without, {} if quotes else None)
+            rows.append(Row((f"{LABELS[run]}, current step removed",), cells))
+    notes = notes_of(findings, task, quotes, _MEMDPC)
+    table = Table(title, ("model",), columns_of(ANTICIPATION, quotes), tuple(rows), notes)
+    return [table, *ahead(findings, task, ANTICIPATION, title)]
+
+
+def table3(
+    findings: Findings, task: str = plan.UNSHUFFLING, title: str = "Table 3: unshuffling image collections"
+) -> list[Table]:
+    """Which order the segments of a video had."""
+    quotes = task == plan.UNSHUFFLING
+    rows = reference_rows(findings, task, UNSHUFFLING, paper_figures.TABLE3 if quotes else None)
+    for place, run in enumerate(measured(findings, task)):
+        texts = findings.samples(run, task, "kendall_tau/text")
+        kinds = (("", ", vision only"), ("/text", ", with true text")) if texts else (("", ""),)
+        for suffix, said in kinds:
+            columns = [each.variant(suffix) for each in UNSHUFFLING]
+            cells = cells_of(findings, run, task, columns, paper_figures.TABLE3.get(run, {}) if quotes else None)
+            rows.append(Row((f"{LABELS[run]}{said}",), cells, rule=not place and not suffix))
+    table = Table(
+        title, ("model",), columns_of(UNSHUFFLING, quotes), tuple(rows), notes_of(findings, task, quotes, _MEMDPC)
+    )
+    tables = [table, _other_orders(findings, task, title), *ahead(findings, task, UNSHUFFLING, title)]
+    if quotes and measured(findings, plan.TRANSITIONS):
+        tables.append(_transitions(findings))
+    return tables
+
+
+_ORDERS = (
+    Figure("kendall_tau", "as in the paper", 3),
+    Figure("kendall_tau/no_prior", "without P(x)", 3),
+    Figure("kendall_tau/all_pairs", "all pairs", 3),
+    Figure("kendall_tau/text", "true text", 3),
+    Figure("kendall_tau/text/all_pairs", "true text, all pairs", 3),
+    Figure("kendall_tau/step_text", "step descriptions", 3),
+)
+
+
+def _other_orders(findings: Findings, task: str, title: str) -> Table:
+    """Kendall's τ of the same graphs ordered in other ways."""
+    rows = [
+        Row((LABELS[run],), tuple(findings.cell(run, task, figure.name) for figure in _ORDERS))
+        for run in measured(findings, task)
+    ]
+    notes = (INTERVALS, "All pairs: the order that maximises the sum of log P(i → j) - log P(j → i) over i before j.")
+    return Table(f"{title}: Kendall's τ by other orderings", ("model",), columns_of(_ORDERS, False), tuple(rows), notes)
+
+
+def _transitions(findings: Findings) -> Table:
+    task = plan.TRANSITIONS
+    rows = reference_rows(findings, task, TRANSITIONS, None)
+    for place, run in enumerate(measured(findings, task)):
+        rows.append(Row((LABELS[run],), cells_of(findings, run, task, TRANSITIONS, None), rule=not place))
+    notes = (
+        "The ten most probable transitions of each test video (Eq. 12), 10 s apart.",
+        *notes_of(findings, task, False),
+    )
+    return Table("Salient transitions", ("model",), columns_of(TRANSITIONS, False), tuple(rows), notes)
+
+
+def transfer(findings: Findings) -> list[Table]:
+    """Tables 2 and 3 on tasks that nothing was trained on."""
+    return [
+        *table2(findings, plan.TRANSFER_ANTICIPATION, "Transfer to related tasks: future actions"),
+        *table3(findings, plan.TRANSFER_UNSHUFFLING, "Transfer to related tasks: unshuffling"),
+    ]
+
+
+LAYOUTS: dict[str, Callable[[Findings], list[Table]]] = {
+    "table1": table1,
+    "table2": table2,
+    "table3": table3,
+    "table4": table4,
+    "transfer": transfer,
+    "ablation": ablation,
+}

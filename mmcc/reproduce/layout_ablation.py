@@ -1,0 +1,88 @@
+"""What the parts of MMCC+ are worth, and whether its controls do as well."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from mmcc.report.tables import Column, Row, Table
+from mmcc.reproduce import plan
+from mmcc.reproduce.findings import Findings, Measure
+from mmcc.reproduce.rows import DIFFERENCES, INTERVALS, Figure, difference_cell
+
+TITLE = "Ablation: what the parts of MMCC+ are worth"
+_COLUMNS = (
+    (plan.ANTICIPATION, Figure("recall@1", "R@1")),
+    (plan.ANTICIPATION, Figure("recall@5", "R@5")),
+    (plan.ANTICIPATION, Figure("percentile_mean", "mean rank")),
+    (plan.UNSHUFFLING, Figure("kendall_tau", "τ", 3)),
+    (plan.UNSHUFFLING, Figure("kendall_tau/all_pairs", "τ, all pairs", 3)),
+    (plan.CYCLE, Figure("travelled_rank", "cycle rank, loops as 50")),
+    (plan.CYCLE, Figure("future_rank", "future rank")),
+)
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A row: a run; or a control of MMCC+, which has tasks of its own."""
+
+    group: str
+    label: str
+    run: str = plan.PLUS
+    instead: dict[str, str] = field(default_factory=dict)  # of a task, a control's
+
+    def measure(self, task: str, figure: str) -> Measure:
+        if not self.instead:
+            return self.run, task, figure
+        one_order = self.instead.get(task) == plan.POSITION_UNSHUFFLING  # neither a path nor pairs: the same for both
+        return self.run, self.instead.get(task, ""), figure.split("/")[0] if one_order else figure
+
+
+_VARIANTS = (
+    Variant("Losses", "cycle, S = 1 (MMCC)", plan.MMCC),
+    Variant("Losses", "cycle, S = 8", plan.CYCLE_8),
+    Variant("Losses", "direction", plan.DIRECTION_ONLY),
+    Variant("Losses", "both, S = 1", plan.PLUS_1),
+    Variant("Losses", "both, S = 8 (MMCC+)"),
+    Variant("Direction", "within", plan.PLUS_WITHIN),
+    Variant("Direction", "across", plan.PLUS_ACROSS),
+    Variant("Direction", "both (MMCC+)"),
+    Variant("Rivals", "Repr. Ant.", plan.RA),
+    Variant("Rivals", "Repr. Ant., cross-modal targets too", plan.RA_ACROSS),
+    Variant("Rivals", "TAP", plan.TAP),
+    Variant("Rivals", "TAP, cross-modal targets too", plan.TAP_ACROSS),
+    Variant(
+        "Controls",
+        "g fed the segment's mean embedding",
+        instead={plan.ANTICIPATION: plan.MEAN_ANTICIPATION, plan.UNSHUFFLING: plan.MEAN_UNSHUFFLING},
+    ),
+    Variant(
+        "Controls",
+        "ordered by a regressor of relative position",
+        instead={plan.UNSHUFFLING: plan.POSITION_UNSHUFFLING},
+    ),
+)
+
+
+def ablation(findings: Findings) -> list[Table]:
+    """The variants, and what MMCC+ has more than each."""
+    rows, less = [], []
+    shown = ""
+    for variant in _VARIANTS:
+        measures = [variant.measure(task, figure.name) for task, figure in _COLUMNS]
+        cells = tuple(findings.cell(*measure) for measure in measures)
+        new = variant.group != shown
+        shown = variant.group
+        rows.append(Row((shown if new else "", variant.label), cells, competes=not variant.instead, rule=new))
+        if variant.run != plan.PLUS or variant.instead:
+            differences = tuple(
+                difference_cell(findings, (plan.PLUS, task, figure.name), measure, figure.digits)
+                for (task, figure), measure in zip(_COLUMNS, measures, strict=True)
+            )
+            less.append(Row((variant.label,), differences, competes=False))
+    notes = (INTERVALS, 'Controls are of MMCC+: is it dynamics, or only "looks late"?')
+    columns = tuple(Column(each.head, each.digits, each.better) for _, each in _COLUMNS)
+    plain = tuple(Column(each.head, each.digits, 0) for _, each in _COLUMNS)
+    return [
+        Table(TITLE, ("", "variant"), columns, tuple(rows), notes),
+        Table(f"{TITLE}: MMCC+ less the others", ("MMCC+ less",), plain, tuple(less), (DIFFERENCES,)),
+    ]

@@ -1,0 +1,94 @@
+"""Table 4: features by ways to choose the pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from mmcc.report.tables import Cell, Column, Row, Table
+from mmcc.reproduce import paper_figures, plan
+from mmcc.reproduce.findings import Findings
+from mmcc.reproduce.rows import DIFFERENCES, INTERVALS, LABELS, PAPER, difference_cell, quoted_cell
+
+_HEADS = {
+    **{plan.RANDOM: "random pairs", plan.CROSS_MODAL: "cosine", plan.TAP: "TAP", plan.RA: "RA"},
+    **{plan.MMCC: "MMCC", plan.PLUS: "MMCC+", plan.AVERAGE: "average"},
+}
+_ALL = plan.ARROW  # one result holds all rows
+_APART = (plan.AVERAGE, plan.SCRATCH)  # rows below a line, out of the contest
+
+
+def table4(findings: Findings) -> list[Table]:
+    """Which of two frames came first."""
+    samplers = [each for each in plan.SAMPLERS if _samples(findings, plan.AVERAGE, each)]
+    shown = [*samplers, plan.AVERAGE]
+    columns: list[Column] = []
+    for sampler in shown:
+        columns += [Column(_HEADS[sampler]), *([Column("paper", quoted=True)] if sampler != plan.PLUS else [])]
+    rows = []
+    for name in (*plan.UNTRAINED, *plan.TRAINED, *_APART):
+        if _samples(findings, name, plan.AVERAGE):
+            cells = [findings.cell(_ALL, plan.ARROW, f"accuracy/{name}/{sampler}") for sampler in shown]
+            apart = name in _APART
+            rows.append(Row((LABELS[name],), _quoted(cells, shown, name), competes=not apart, rule=apart))
+    chance = _quoted([Cell(50.0)] * len(shown), shown, plan.CHANCE)
+    rows.append(Row((LABELS[plan.CHANCE],), chance, competes=False))
+    said = "Accuracy in percent; rows: features, columns: who chose the pairs. From scratch: a network for each column."
+    notes = (said, INTERVALS, PAPER, *findings.task_notes(plan.ARROW, [_ALL]))
+    table = Table("Table 4: the arrow of time", ("features",), tuple(columns), tuple(rows), notes)
+    return [table, _pairs(findings, samplers), *_ahead(findings, samplers)]
+
+
+def _samples(findings: Findings, row: str, sampler: str) -> bool:
+    return bool(findings.samples(_ALL, plan.ARROW, f"accuracy/{row}/{sampler}"))
+
+
+def _quoted(cells: Sequence[Cell], samplers: Sequence[str], row: str) -> tuple[Cell, ...]:
+    """The paper knows no MMCC+."""
+    quoted: Mapping[str, float] = paper_figures.TABLE4.get(row, {})
+    laid: list[Cell] = []
+    for cell, sampler in zip(cells, samplers, strict=True):
+        laid += [cell, *([quoted_cell(quoted, sampler)] if sampler != plan.PLUS else [])]
+    return tuple(laid)
+
+
+def _pairs(findings: Findings, samplers: Sequence[str]) -> Table:
+    """What the pairs of each column are like."""
+    known = findings.references(plan.ARROW, [_ALL])
+    rows = [
+        Row(
+            (_HEADS[sampler],),
+            (
+                findings.cell(_ALL, plan.ARROW, f"forward/{sampler}"),
+                findings.cell(_ALL, plan.ARROW, f"seconds_apart/{sampler}"),
+                Cell(known.get(f"steps_known/{sampler}")),
+            ),
+        )
+        for sampler in samplers
+    ]
+    heads = ("to a later frame %", "seconds apart", "right by step numbers %")
+    said = "Right by step numbers: for one who knows which step each frame shows, and else tosses a coin."
+    columns = tuple(Column(head, better=0) for head in heads)
+    return Table("Table 4: the pairs", ("chosen by",), columns, tuple(rows), (said, INTERVALS))
+
+
+def _ahead(findings: Findings, samplers: Sequence[str]) -> list[Table]:
+    """MMCC+'s features on the pairs it chose, less other features on these, and less any features on other pairs."""
+    if plan.PLUS not in samplers:
+        return []
+    own = f"accuracy/{plan.PLUS}/{plan.PLUS}"
+    rows = []
+    for name in (*plan.UNTRAINED, *plan.TRAINED, plan.SCRATCH):
+        other = f"accuracy/{name}/{plan.PLUS}"
+        if name != plan.PLUS and findings.samples(_ALL, plan.ARROW, other):
+            rows.append(Row((f"{LABELS[name]} on the same pairs",), (_less(findings, own, other),), competes=False))
+    for sampler in samplers:
+        if sampler != plan.PLUS:
+            other = f"accuracy/{plan.PLUS}/{sampler}"
+            label = f"MMCC+ on pairs of {_HEADS[sampler]}" if sampler != plan.RANDOM else "MMCC+ on random pairs"
+            rows.append(Row((label,), (_less(findings, own, other),), competes=False))
+    title = "Table 4: MMCC+ on its own pairs, less the others"
+    return [Table(title, ("MMCC+ less",), (Column("accuracy", better=0),), tuple(rows), (DIFFERENCES,))]
+
+
+def _less(findings: Findings, one: str, other: str) -> Cell:
+    return difference_cell(findings, (_ALL, plan.ARROW, one), (_ALL, plan.ARROW, other), 1)

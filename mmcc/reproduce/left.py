@@ -1,0 +1,73 @@
+"""What is left to train, and how long it may take: told before the first run, and before each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from mmcc.reproduce.plan import Job
+from mmcc.training.checkpoints import Progress
+
+Key = tuple[str, int]  # a run's name, and its seed
+
+
+class Estimate:
+    """Time goes by the seconds a step took in the runs there are, of the same objective where there is one."""
+
+    def __init__(self, jobs: Mapping[Key, tuple[Job, Progress | None]]) -> None:
+        self._jobs = {key: job for key, (job, _) in jobs.items()}
+        self._progress = {key: progress for key, (_, progress) in jobs.items()}
+
+    def done(self, key: Key, progress: Progress | None) -> None:
+        self._progress[key] = progress
+
+    def lines(self) -> list[str]:
+        """A line for each run, and one for all."""
+        lines = []
+        for key, job in self._jobs.items():
+            left = self._steps_left(key)
+            state = "finished" if not left else f"{left} of {job.config.train.steps} steps to train{self._takes(key)}"
+            lines.append(f"  {job.key} ({_name(key)}): {state}")
+        return [*lines, self.summary()]
+
+    def summary(self) -> str:
+        unfinished = [key for key in self._jobs if self._steps_left(key)]
+        times = [self._seconds_left(key) for key in unfinished]
+        known = [seconds for seconds in times if seconds is not None]
+        about = f", about {_minutes(sum(known))}" if known and len(known) == len(times) else ""
+        return f"{len(self._jobs) - len(unfinished)} of {len(self._jobs)} runs are trained{about}" + (
+            " left" if about else ""
+        )
+
+    def heading(self, key: Key) -> str:
+        """Before a run: which it is, and what is left with it."""
+        place = list(self._jobs).index(key) + 1
+        return f"[{place}/{len(self._jobs)}] {_name(key)}: {self._jobs[key].key}; {self.summary()}"
+
+    def _takes(self, key: Key) -> str:
+        seconds = self._seconds_left(key)
+        return "" if seconds is None else f", about {_minutes(seconds)}"
+
+    def _steps_left(self, key: Key) -> int:
+        planned = self._jobs[key].config.train.steps or 0
+        progress = self._progress[key]
+        return max(0, planned - (progress.step if progress else 0))
+
+    def _seconds_left(self, key: Key) -> float | None:
+        """None before any run has taken a step."""
+        objective = self._jobs[key].config.objective.name
+        alike = [each for each in self._jobs if self._jobs[each].config.objective.name == objective]
+        rate = self._seconds_per_step(alike) or self._seconds_per_step(list(self._jobs))
+        return self._steps_left(key) * rate if rate else None
+
+    def _seconds_per_step(self, keys: list[Key]) -> float | None:
+        begun = [progress for key in keys if (progress := self._progress[key]) and progress.step]
+        return sum(each.seconds for each in begun) / sum(each.step for each in begun) if begun else None
+
+
+def _name(key: Key) -> str:
+    return f"{key[0]}, seed {key[1]}"
+
+
+def _minutes(seconds: float) -> str:
+    minutes = round(seconds / 60)
+    return f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{max(1, minutes)} min"

@@ -1,0 +1,118 @@
+"""What was found as plots: a bar for each row, with its interval, chance, and the paper's figure told beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from mmcc.report.html import Markup
+from mmcc.report.plots import Bar, Curve, Mark, bars, curves
+from mmcc.report.tables import Cell
+from mmcc.reproduce import plan
+from mmcc.reproduce.curves import FIGURES, Points
+from mmcc.reproduce.evaluate import reference
+from mmcc.reproduce.findings import Findings
+from mmcc.reproduce.rows import LABELS, REFERENCES, measured
+
+
+class Picture(NamedTuple):
+    """A plot and what it shows."""
+
+    title: str
+    drawn: Markup
+
+
+def _of_models(findings: Findings, task: str, figure: str, title: str, axis: str, digits: int = 1) -> list[Picture]:
+    """A figure of all models that the task was measured of."""
+    rows = measured(findings, task)
+    cells = {LABELS[row]: findings.cell(row, task, figure) for row in rows}
+    known = findings.references(task, [plan.PLUS, *rows])
+    marks = [
+        Mark(REFERENCES[kind].lower(), value)
+        for kind in ("chance", "task_known")
+        if (value := reference(known, kind, figure)) is not None
+    ]
+    return _picture(title, cells, axis, marks, digits)
+
+
+def _picture(title: str, cells: Mapping[str, Cell], axis: str, marks: Sequence[Mark], digits: int) -> list[Picture]:
+    shown = [
+        Bar(label, cell.mean, cell.low, cell.high, ours=label.startswith(LABELS[plan.PLUS]))
+        for label, cell in cells.items()
+        if cell.known and cell.mean is not None
+    ]
+    return [Picture(title, bars(title, shown, axis, marks=marks, digits=digits))] if shown else []
+
+
+def _table2(findings: Findings, task: str = plan.ANTICIPATION, where: str = "") -> list[Picture]:
+    return [
+        *_of_models(findings, task, "recall@5", f"Recall@5 of later steps{where}", "percent"),
+        *_of_models(findings, task, "percentile_mean", f"Mean rank of later steps{where}", "percentile rank"),
+    ]
+
+
+def _table3(findings: Findings, task: str = plan.UNSHUFFLING, where: str = "") -> list[Picture]:
+    return _of_models(findings, task, "kendall_tau", f"Order of shuffled segments{where}", "Kendall's τ", 3)
+
+
+def _table1(findings: Findings) -> list[Picture]:
+    rows = plan.TABLES["table1"].measures
+    cells = {_name(row): findings.cell(row, plan.CYCLE, "travelled_rank") for row in rows}
+    return _picture("Cycle rank, loops in place counted as 50", cells, "percentile rank", [Mark("chance", 50.0)], 1)
+
+
+def _table4(findings: Findings) -> list[Picture]:
+    task = row_of = plan.ARROW
+    names = (*plan.UNTRAINED, *plan.TRAINED, plan.SCRATCH)
+    features = {LABELS[name]: findings.cell(row_of, task, f"accuracy/{name}/{plan.PLUS}") for name in names}
+    pairs = {
+        "random pairs" if name == plan.RANDOM else LABELS[name]: findings.cell(
+            row_of, task, f"accuracy/{plan.AVERAGE}/{name}"
+        )
+        for name in plan.SAMPLERS
+    }
+    chance = [Mark("chance", 50.0)]
+    return [
+        *_picture("Which frame came first: features, on the pairs of MMCC+", features, "accuracy %", chance, 1),
+        *_picture("Which frame came first: ways to choose pairs, mean over features", pairs, "accuracy %", chance, 1),
+    ]
+
+
+def _transfer(findings: Findings) -> list[Picture]:
+    where = ", related tasks"
+    return [
+        *_table2(findings, plan.TRANSFER_ANTICIPATION, where),
+        *_table3(findings, plan.TRANSFER_UNSHUFFLING, where),
+    ]
+
+
+def _ablation(findings: Findings) -> list[Picture]:
+    rows = plan.TABLES["ablation"].measures
+    cells = {_name(row): findings.cell(row, plan.ANTICIPATION, "recall@5") for row in rows}
+    return _picture("Recall@5 of later steps, part by part", cells, "percent", [], 1)
+
+
+PICTURES: dict[str, Callable[[Findings], list[Picture]]] = {
+    "table1": _table1,
+    "table2": _table2,
+    "table3": _table3,
+    "table4": _table4,
+    "transfer": _transfer,
+    "ablation": _ablation,
+}
+
+
+def learning_curves(found: Mapping[str, Mapping[str, Points]]) -> list[Picture]:
+    """Figure → row → points."""
+    style = {row: at for at, row in enumerate(dict.fromkeys(row for rows in found.values() for row in rows))}
+    pictures = []
+    for figure, axis in FIGURES.items():
+        lines = [Curve(_name(row), points, style[row]) for row, points in found.get(figure, {}).items() if points]
+        if lines:
+            title = f"{axis[0].upper()}{axis[1:]} by step"
+            pictures.append(Picture(title, curves(title, lines, "steps in all", axis)))
+    return pictures
+
+
+def _name(row: str) -> str:
+    return LABELS.get(row, row.replace("_", " "))

@@ -1,0 +1,198 @@
+"""Which runs the tables need, and what is measured of each: data, and nothing that runs.
+
+All objectives are given the same number of steps in all. RA, TAP and "λ2 = 0 after pre-training" begin with a
+cross-modal model, whose steps are half of theirs. MMCC is the paper's objective at the kitchen's size (`mmcc.yaml`),
+MMCC+ is `kitchen.yaml`; the rivals' files have the same size. Two rows that come to the same settings are one run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from mmcc.media.errors import InputError
+from mmcc.training.config import Config, load_config
+from mmcc.training.settings import flatten, to_mapping
+
+# Rows: runs that are trained ...
+CROSS_MODAL, TEACHER, RA, TAP, MEMDPC, MMCC, PLUS = "cross_modal", "teacher", "ra", "tap", "memdpc", "mmcc", "mmcc+"
+NO_CONSTRAINT, SIMILARITY_ONLY, MAX_INDEX_ONLY = "no_constraint", "similarity_only", "max_index_only"
+UNIMODAL, MULTIMODAL, RANDOM_STARTS, FROZEN, ACROSS = "unimodal", "multimodal", "random_starts", "frozen", "across"
+NO_LAMBDA1, NO_LAMBDA2 = "no_lambda1", "no_lambda2"
+CYCLE_8, DIRECTION_ONLY, PLUS_1 = "cycle_8", "direction_only", "plus_1"
+PLUS_WITHIN, PLUS_ACROSS, RA_ACROSS, TAP_ACROSS = "plus_within", "plus_across", "ra_across", "tap_across"
+# ... learners that are not, and what stands in no learner's row.
+RANDOM, IMAGENET, SCRATCH, AVERAGE, CHANCE = "random", "imagenet", "from_scratch", "average", "chance"
+
+TRAINED = (CROSS_MODAL, RA, TAP, MEMDPC, MMCC, PLUS)
+UNTRAINED = (RANDOM, IMAGENET)
+SAMPLERS = (RANDOM, CROSS_MODAL, TAP, RA, MMCC, PLUS)  # columns of Table 4; the first: pairs at random
+
+# What is measured of a run. ARROW is measured of all rows of a seed at once.
+CYCLE, ANTICIPATION, UNSHUFFLING, TRANSITIONS, ARROW = "cycle", "anticipation", "unshuffling", "transitions", "arrow"
+TRANSFER_ANTICIPATION, TRANSFER_UNSHUFFLING = "transfer-anticipation", "transfer-unshuffling"
+MEAN_ANTICIPATION, MEAN_UNSHUFFLING = "mean-anticipation", "mean-unshuffling"  # controls: see mmcc.reproduce.controls
+POSITION_UNSHUFFLING = "position-unshuffling"
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What a run may cost."""
+
+    name: str
+    steps: int  # in all, of each objective
+    arrow_videos: int  # training videos that Table 4's classifiers learn from
+    scratch_steps: int  # of Table 4's networks from scratch
+    overrides: tuple[str, ...] = ()  # of every run
+
+
+FULL = Budget("full", steps=1000, arrow_videos=300, scratch_steps=600)  # 5 minutes a run on 2 cores
+QUICK = Budget("quick", steps=60, arrow_videos=60, scratch_steps=40)  # to see that all works; its figures say nothing
+BUDGETS = {budget.name: budget for budget in (FULL, QUICK)}
+
+
+@dataclass(frozen=True)
+class PlannedRun:
+    """A shipped configuration with changes, and the run it begins with."""
+
+    config: str
+    overrides: tuple[str, ...] = ()
+    init: str | None = None
+    share: float = 1.0  # of the budget's steps
+
+
+@cache
+def runs() -> Mapping[str, PlannedRun]:
+    """All of them, by name."""
+
+    def mmcc(*changes: str, init: str | None = None, share: float = 1.0) -> PlannedRun:
+        return PlannedRun("mmcc", changes, init, share)
+
+    def plus(*changes: str) -> PlannedRun:
+        return PlannedRun("kitchen", changes)
+
+    def rival(config: str, *changes: str) -> PlannedRun:
+        return PlannedRun(config, changes, init=TEACHER, share=0.5)
+
+    across = "objective.anticipation.across=true"
+    return {
+        CROSS_MODAL: PlannedRun("cross_modal"),
+        TEACHER: PlannedRun("cross_modal", share=0.5),
+        RA: rival("ra"),
+        TAP: rival("tap"),
+        MEMDPC: PlannedRun("memdpc"),
+        MMCC: mmcc(),
+        PLUS: plus(),
+        NO_CONSTRAINT: mmcc("objective.cycle.constrain=false", "objective.cycle.similarity=false"),
+        SIMILARITY_ONLY: mmcc("objective.cycle.constrain=false"),
+        MAX_INDEX_ONLY: mmcc("objective.cycle.similarity=false"),  # λ3 = 0, too
+        UNIMODAL: mmcc("objective.cycle.p_unimodal=1"),
+        MULTIMODAL: mmcc("objective.cycle.p_unimodal=0"),
+        RANDOM_STARTS: mmcc("objective.cycle.starts=random"),
+        FROZEN: mmcc("objective.fine_tune=false"),
+        ACROSS: mmcc("objective.cycle.path=across"),
+        NO_LAMBDA1: mmcc("train.lambda1=0"),
+        NO_LAMBDA2: mmcc("train.lambda2=0", init=TEACHER, share=0.5),
+        CYCLE_8: mmcc("objective.cycle.starts_per_segment=8"),
+        DIRECTION_ONLY: plus("train.cycle_ratio=0", "train.similarity_ratio=0"),
+        PLUS_1: plus("objective.cycle.starts_per_segment=1"),
+        PLUS_WITHIN: plus("objective.direction.across=false"),
+        PLUS_ACROSS: plus("objective.direction.within=false"),
+        RA_ACROSS: rival("ra", across),
+        TAP_ACROSS: rival("tap", across),
+    }
+
+
+@dataclass(frozen=True)
+class TablePlan:
+    """What a table measures of which rows, with how many training seeds unless told."""
+
+    measures: Mapping[str, tuple[str, ...]]
+    seeds: int = 3
+
+
+_CYCLES = (
+    *(NO_CONSTRAINT, SIMILARITY_ONLY, MAX_INDEX_ONLY, MMCC, UNIMODAL, MULTIMODAL, RANDOM_STARTS, FROZEN, ACROSS),
+    *(NO_LAMBDA2, NO_LAMBDA1, PLUS),
+)
+_ROWS = (*TRAINED, *UNTRAINED)
+_BOTH = (ANTICIPATION, UNSHUFFLING)
+_DYNAMICS = (*_BOTH, CYCLE)
+TABLES: dict[str, TablePlan] = {
+    "table1": TablePlan(dict.fromkeys(_CYCLES, (CYCLE,)), seeds=1),
+    "table2": TablePlan(dict.fromkeys(_ROWS, (ANTICIPATION,))),
+    "table3": TablePlan(dict.fromkeys(_ROWS, (UNSHUFFLING, TRANSITIONS))),
+    "table4": TablePlan(dict.fromkeys(_ROWS, (ARROW,))),
+    "transfer": TablePlan(dict.fromkeys(_ROWS, (TRANSFER_ANTICIPATION, TRANSFER_UNSHUFFLING))),
+    "ablation": TablePlan(
+        {
+            **dict.fromkeys((MMCC, CYCLE_8, DIRECTION_ONLY, PLUS_1, PLUS_WITHIN, PLUS_ACROSS), _DYNAMICS),
+            PLUS: (*_DYNAMICS, MEAN_ANTICIPATION, MEAN_UNSHUFFLING, POSITION_UNSHUFFLING),
+            **dict.fromkeys((RA, RA_ACROSS, TAP, TAP_ACROSS), _BOTH),
+        },
+        seeds=1,
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run to be trained: settings, a seed, and the run it begins with."""
+
+    run: str
+    seed: int
+    config: Config  # without the path of `init`, which is the runner's to know
+    init: Job | None
+    key: str  # names its folder, by all that decides what comes of it
+
+
+def plan_job(name: str, seed: int, budget: Budget, corpus: str) -> Job:
+    """The job of a planned run on a corpus, named by its fingerprint."""
+    run = runs()[name]
+    init = plan_job(run.init, seed, budget, corpus) if run.init else None
+    steps = max(1, round(run.share * budget.steps))
+    often = max(1, steps // 4)  # so that each has four checkpoints to choose from
+    counts = (f"train.steps={steps}", f"train.validate_every={often}", f"train.checkpoint_every={often}")
+    try:
+        config = load_config(run.config, [*run.overrides, *counts, *budget.overrides, f"train.seed={seed}"])
+    except InputError as error:
+        raise InputError(f"the run {name}", error.cause, error.remedy) from None
+    decisive = {key: value for key, value in flatten(to_mapping(config)).items() if key not in _INDIFFERENT}
+    content = json.dumps([decisive, init.key if init else None, corpus], sort_keys=True)
+    digest = hashlib.sha256(content.encode()).hexdigest()
+    return Job(name, seed, config, init, f"{config.objective.name}-seed{seed}-{digest[:10]}")
+
+
+# Settings that change nothing about the checkpoints that a run ends with.
+_INDIFFERENT = frozenset(f"train.{name}" for name in ("device", "workers", "keep", "log_every", "compile"))
+
+
+def jobs_of(tables: Iterable[str], budget: Budget, corpus: str, seeds: int | None) -> dict[tuple[str, int], Job]:
+    """By run and seed, all that the tables need, what others begin with first; every run's first seed before the
+    second, so that a table fills as early as it can."""
+    wanted = {(seed, name) for table in tables for name in TABLES[table].measures for seed in seeds_of(table, seeds)}
+    order = list(runs())
+    jobs: dict[tuple[str, int], Job] = {}
+    for seed, name in sorted(
+        ((seed, name) for seed, name in wanted if name in runs()), key=lambda each: (each[0], order.index(each[1]))
+    ):
+        job = plan_job(name, seed, budget, corpus)
+        if job.init:
+            jobs.setdefault((job.init.run, seed), job.init)
+        jobs[name, seed] = job
+    return jobs
+
+
+def measures_of(table: str) -> dict[str, tuple[str, ...]]:
+    """Under which row the results of a table are found: what is measured of all at once has a row of its own."""
+    measures = TABLES[table].measures
+    alone = {row: tuple(task for task in tasks if task != ARROW) for row, tasks in measures.items()}
+    together = any(ARROW in tasks for tasks in measures.values())
+    return alone | ({ARROW: (ARROW,)} if together else {})
+
+
+def seeds_of(table: str, seeds: int | None) -> range:
+    return range(TABLES[table].seeds if seeds is None else seeds)

@@ -1,0 +1,47 @@
+"""The paper's tables by one call.
+
+>>> published = reproduce(["table2"], Path("kitchen.corpus"), Path("out"), budget=QUICK, seeds=1)
+>>> print(published.to_markdown())
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from mmcc.locks import only_writer
+from mmcc.media.errors import InputError
+from mmcc.reproduce.exam import Bars
+from mmcc.reproduce.plan import FULL, TABLES, Budget
+from mmcc.reproduce.publish import Published, publish
+from mmcc.reproduce.runner import Runner, Say
+from mmcc.training.bar import say
+from mmcc.training.files import writing
+
+ALL = "all"
+
+
+def reproduce(
+    tables: Sequence[str],
+    corpus: Path,
+    out: Path,
+    *,
+    budget: Budget = FULL,
+    seeds: int | None = None,
+    say: Say = say,
+    bars: Bars | None = None,
+) -> Published:
+    """Train and measure what is missing for the tables ("all" means every one), and write them down.
+
+    `seeds`: how many training seeds; by default each table's own. Tables that were finished before are shown too.
+    """
+    wanted = [name for name in TABLES if name in tables or ALL in tables]
+    if out.exists() and not out.is_dir():
+        raise InputError(out, "is not a folder", "Name a folder for the results.")
+    with writing(out):
+        out.mkdir(parents=True, exist_ok=True)
+    with only_writer(out):
+        runner = Runner(corpus, out, budget, say=say, bars=bars)
+        measured = runner.run(wanted, seeds)
+        shown = [name for name in TABLES if name in measured or runner.is_complete(name, seeds)]
+        return publish(runner, shown, seeds)

@@ -1,0 +1,131 @@
+"""What the tables have in common: columns with the paper's beside them, rows of references, what MMCC+ is ahead by."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from mmcc.report.tables import EMPTY, Cell, Column, Row, Table
+from mmcc.reproduce import plan
+from mmcc.reproduce.evaluate import reference
+from mmcc.reproduce.findings import Findings, Measure
+
+LABELS = {
+    plan.CROSS_MODAL: "Cross-modal",
+    plan.RA: "Repr. Ant.",
+    plan.TAP: "TAP",
+    plan.MEMDPC: "MemDPC",
+    plan.MMCC: "MMCC",
+    plan.PLUS: "MMCC+",
+    plan.RANDOM: "Random init",
+    plan.IMAGENET: "ImageNet",
+    plan.SCRATCH: "From scratch",
+    plan.AVERAGE: "Average",
+    plan.CHANCE: "Chance",
+}
+REFERENCES = {
+    "chance": "Chance",
+    "task_known": "Task known, step random",
+    "step_known": "Task and step known",
+    "oracle": "Oracle",
+}
+INTERVALS = "± half the 95 % interval, by bootstrap over training seeds and videos."
+DIFFERENCES = "On the same resampled seeds and videos, with the 95 % interval; strong where that leaves out 0."
+PAPER = "The paper's figures are on its own data (HowTo100M's recipes, CrossTask)."
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A column: which figure of a task, and how it is shown."""
+
+    name: str
+    head: str
+    digits: int = 1
+    better: int = 1
+
+    def variant(self, suffix: str) -> Figure:
+        return Figure(f"{self.name}{suffix}", self.head, self.digits, self.better)
+
+
+def measured(findings: Findings, task: str) -> list[str]:
+    """The models that the task was measured of, in the order of the tables."""
+    return [row for row in (*plan.UNTRAINED, *plan.TRAINED) if (row, task) in findings.results]
+
+
+def columns_of(figures: Sequence[Figure], quotes: bool) -> tuple[Column, ...]:
+    """A column each; followed by the paper's, if it is quoted."""
+    columns: list[Column] = []
+    for figure in figures:
+        columns.append(Column(figure.head, figure.digits, figure.better))
+        if quotes:
+            columns.append(Column("paper", figure.digits, figure.better, quoted=True))
+    return tuple(columns)
+
+
+def beside(cells: Sequence[Cell], figures: Sequence[Figure], quoted: Mapping[str, float] | None) -> tuple[Cell, ...]:
+    """Our cells, each followed by the paper's of that figure; `quoted` is None where the paper is not quoted."""
+    if quoted is None:
+        return tuple(cells)
+    pairs = zip(cells, figures, strict=True)
+    return tuple(each for cell, figure in pairs for each in (cell, quoted_cell(quoted, figure.name)))
+
+
+def quoted_cell(quoted: Mapping[str, float], name: str) -> Cell:
+    return Cell(quoted[name]) if name in quoted else EMPTY
+
+
+def cells_of(
+    findings: Findings, row: str, task: str, figures: Sequence[Figure], quoted: Mapping[str, float] | None
+) -> tuple[Cell, ...]:
+    """What was measured of a row, and what the paper has."""
+    return beside([findings.cell(row, task, figure.name) for figure in figures], figures, quoted)
+
+
+def reference_rows(
+    findings: Findings, task: str, figures: Sequence[Figure], quoted: Mapping[str, Mapping[str, float]] | None
+) -> list[Row]:
+    """Chance, and what one reaches who knows a part of the answer."""
+    known = findings.references(task, [plan.PLUS, *measured(findings, task)])
+    rows = []
+    for kind, label in REFERENCES.items():
+        values = [reference(known, kind, figure.name) for figure in figures]
+        if any(value is not None for value in values):
+            of_paper = None if quoted is None else quoted.get(kind, {})
+            cells = beside([EMPTY if value is None else Cell(value) for value in values], figures, of_paper)
+            rows.append(Row((label,), cells, competes=False))
+    return rows
+
+
+def ahead(findings: Findings, task: str, figures: Sequence[Figure], title: str) -> list[Table]:
+    """What MMCC+ has more than each of the others; nothing where there is no other."""
+    rows = [
+        Row(
+            (LABELS[row],),
+            tuple(
+                difference_cell(findings, (plan.PLUS, task, each.name), (row, task, each.name), each.digits)
+                for each in figures
+            ),
+            competes=False,
+        )
+        for row in measured(findings, task)
+        if row != plan.PLUS
+    ]
+    if not rows or (plan.PLUS, task) not in findings.results:
+        return []
+    columns = tuple(Column(each.head, each.digits, 0) for each in figures)
+    return [Table(f"{title}: MMCC+ less the others", ("MMCC+ less",), columns, tuple(rows), (DIFFERENCES,))]
+
+
+def difference_cell(findings: Findings, one: Measure, other: Measure, digits: int) -> Cell:
+    """The one less the other."""
+    found = findings.difference(one, other)
+    if found is None:
+        return EMPTY
+    mean, low, high = (f"{value:+.{digits}f}" for value in found)
+    return Cell(text=f"{mean} [{low}, {high}]", strong=found.low > 0 or found.high < 0)
+
+
+def notes_of(findings: Findings, task: str, quotes: bool, *more: str) -> tuple[str, ...]:
+    """What to know when reading a table."""
+    said = (*more, INTERVALS, *([PAPER] if quotes else []))
+    return (*said, *findings.task_notes(task, measured(findings, task)))

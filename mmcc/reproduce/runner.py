@@ -1,0 +1,293 @@
+"""Train what is missing, measure what is missing; stopped at any moment, go on.
+
+    OUT/runs/KEY/               a run as `mmcc train` makes it; KEY tells by its end what decides the run
+    OUT/results/KEY/TASK.json   what was measured of it
+
+A run is finished when its last checkpoint is of the step that was planned. One that cannot be trained, or a task that
+cannot be measured, is told of in the notes; the others go on.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from mmcc.corpus import Corpus
+from mmcc.media.errors import InputError, MissingDependency
+from mmcc.models.registry import WEIGHTS_FILE
+from mmcc.reproduce import plan
+from mmcc.reproduce.exam import Bars, Exam, NotMeasured, Sitting
+from mmcc.reproduce.findings import Findings
+from mmcc.reproduce.left import Estimate
+from mmcc.reproduce.plan import Budget, Job
+from mmcc.reproduce.store import Store, fingerprint
+from mmcc.tasks import arrow_of_time
+from mmcc.tasks.arrow_of_time import Scratch, Split
+from mmcc.tasks.features_only import imagenet_learner, random_learner
+from mmcc.tasks.learner import Learner
+from mmcc.tasks.learners import open_learner
+from mmcc.tasks.results import TaskResult
+from mmcc.tasks.runs import Checkpoint, find_checkpoint
+from mmcc.training.checkpoints import MANIFEST, Checkpoints, Progress, read_progress
+from mmcc.training.config import Config
+from mmcc.training.loop import train
+from mmcc.training.run import CONFIG
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A finished run's best checkpoint."""
+
+    checkpoint: Checkpoint
+    step: int
+    weights: str  # their checksum
+
+
+class Runner:
+    """Jobs of one corpus and one budget, in one folder."""
+
+    def __init__(self, corpus: Path, out: Path, budget: Budget, *, say: Say, bars: Bars | None = None) -> None:
+        self.corpus, self.out, self.budget, self.say, self.bars = corpus, out, budget, say, bars
+        self.exam = Exam(Corpus.open(corpus), learn_from=budget.arrow_videos)
+        self.store = Store(out / "results")
+        self.findings = Findings()
+        self.trained: dict[tuple[str, int], Trained] = {}
+        self._failed: dict[str, str] = {}  # a job's key → why
+        self._untrained: dict[str, Sitting | None] = {}  # kept: ImageNet's network takes its time
+
+    def folder(self, job: Job) -> Path:
+        return self.out / "runs" / job.key
+
+    def progress(self, job: Job) -> Progress | None:
+        """How far a run is; None where it has not begun, or has no whole checkpoint."""
+        try:
+            newest = Checkpoints(self.folder(job)).newest(_silent)
+        except InputError:
+            return None
+        return read_progress(newest) if newest else None
+
+    def run(self, tables: Sequence[str], seeds: int | None) -> list[str]:
+        """All that the tables need, and which of them the corpus allows. If nothing comes of it, InputError."""
+        tables = self._possible(tables)
+        jobs = self._needed(tables, seeds)
+        estimate = Estimate({key: (job, self.progress(job)) for key, job in jobs.items()})
+        for line in estimate.lines():
+            self.say(line)
+        for key, job in jobs.items():
+            if self._train(job, estimate.heading(key)):
+                estimate.done(key, self.progress(job))
+                self._measure_run(job, self._tasks_of(job.run, job.seed, tables, seeds))
+        for name in plan.UNTRAINED:
+            self._measure_untrained(name, self._tasks_of(name, 0, tables, seeds))
+        if "table4" in tables:
+            for seed in plan.seeds_of("table4", seeds):
+                self._measure_arrow(seed)
+        if not self.findings.results:
+            raise self._nothing()
+        return tables
+
+    def _possible(self, tables: Sequence[str]) -> list[str]:
+        """Those of which the corpus allows to measure something, so that nothing is trained in vain."""
+        possible = []
+        for table in tables:
+            tasks = dict.fromkeys(task for tasks in plan.measures_of(table).values() for task in tasks)
+            lacking = {task: self.exam.lacks(task) for task in tasks}
+            for task, why in lacking.items():
+                if why:
+                    self._note(f"{task}: {why}")
+            if not all(lacking.values()):
+                possible.append(table)
+        if not possible:
+            raise self._nothing()
+        return possible
+
+    def _needed(self, tables: Sequence[str], seeds: int | None) -> dict[tuple[str, int], Job]:
+        """The runs of which something can be measured, and those that they begin with."""
+        jobs = plan.jobs_of(tables, self.budget, self.exam.fingerprint, seeds)
+        needed = set()
+        for (name, seed), job in jobs.items():
+            in_table4 = "table4" in tables and name in plan.TRAINED and seed in plan.seeds_of("table4", seeds)
+            if in_table4 or self._tasks_of(name, seed, tables, seeds):
+                needed |= {(name, seed), *([(job.init.run, seed)] if job.init else [])}
+        return {key: job for key, job in jobs.items() if key in needed}
+
+    def _nothing(self) -> InputError:
+        cause = f"nothing can be measured ({'; '.join(self.findings.notes)})"
+        return InputError(self.corpus, cause, "See to the first of these, and run the same command again.")
+
+    def is_complete(self, table: str, seeds: int | None) -> bool:
+        """Whether all of a table was trained and measured before: then it can be shown beside what was asked for."""
+        jobs = self._needed([table], seeds)
+        for key, job in jobs.items():
+            if key not in self.trained and not self._find_trained(job):
+                return False
+            if any(not self._known(job, task) for task in self._tasks_of(job.run, job.seed, [table], seeds)):
+                return False
+        for name in plan.UNTRAINED:  # shown if they are there
+            for task in self._tasks_of(name, 0, [table], seeds):
+                self._known_untrained(name, task)
+        arrow = table != "table4" or all(self._stored_arrow(seed) for seed in plan.seeds_of(table, seeds))
+        return bool(jobs) and arrow
+
+    def _tasks_of(self, row: str, seed: int, tables: Iterable[str], seeds: int | None) -> list[str]:
+        """What is measured of one run alone."""
+        wanted = [
+            task
+            for table in tables
+            if seed in plan.seeds_of(table, seeds)
+            for task in plan.measures_of(table).get(row, ())
+        ]
+        return [task for task in dict.fromkeys(wanted) if not self.exam.lacks(task)]
+
+    def _train(self, job: Job, heading: str) -> bool:
+        """Whether the run is finished now."""
+        if self._find_trained(job):
+            return True
+        self.say(heading)
+        if job.init is not None and job.init.key in self._failed:
+            return self._fail(job, f"the run it begins with failed: {self._failed[job.init.key]}")
+        folder = self.folder(job)
+        if not (folder / CONFIG).is_file():
+            shutil.rmtree(folder, ignore_errors=True)  # killed before it began
+        try:
+            train(self.corpus, folder, self._config(job), resume=True, say=self.say)
+        except InputError as error:
+            return self._fail(job, f"{error.path}: {error.cause}")
+        return self._find_trained(job)
+
+    def _config(self, job: Job) -> Config:
+        if job.init is None:
+            return job.config
+        return replace(job.config, train=replace(job.config.train, init=str(self.folder(job.init))))
+
+    def _find_trained(self, job: Job) -> bool:
+        progress = self.progress(job)
+        if progress is None or progress.step != job.config.train.steps:
+            return False
+        found = find_checkpoint(self.folder(job))
+        weights = json.loads((found.folder / MANIFEST).read_text(encoding="utf-8"))[WEIGHTS_FILE]
+        self.trained[job.run, job.seed] = Trained(found, int(found.folder.name), weights)
+        return True
+
+    def _fail(self, job: Job, why: str) -> bool:
+        self._failed[job.key] = why
+        self._note(f"{job.run}, seed {job.seed}: not trained: {why}")
+        return False
+
+    def _measure_run(self, job: Job, tasks: Sequence[str]) -> None:
+        trained = self.trained[job.run, job.seed]
+        missing = [task for task in tasks if not self._known(job, task)]
+        if not missing:
+            return
+        self.say(f"{job.run}, seed {job.seed}: {', '.join(missing)}")
+        sitting = Sitting(open_learner(trained.checkpoint.folder), self.exam, trained.checkpoint, self.bars)
+        for task in missing:
+            result = self._measured(sitting, task, f"{job.run}, seed {job.seed}")
+            if result:
+                self.store.save(job.key, task, self._mark(trained.weights, task), result, trained.step)
+                self.findings.add(job.run, task, job.seed, result)
+
+    def _known(self, job: Job, task: str) -> bool:
+        """Take over a result that was measured before; whether there is one."""
+        trained = self.trained[job.run, job.seed]
+        result = self.store.load(job.key, task, self._mark(trained.weights, task))
+        if result:
+            self.findings.add(job.run, task, job.seed, result)
+        return result is not None
+
+    def _measure_untrained(self, name: str, tasks: Sequence[str]) -> None:
+        missing = [task for task in tasks if not self._known_untrained(name, task)]
+        sitting = self._find_untrained(name) if missing else None
+        if sitting is None:
+            return
+        self.say(f"{name}: {', '.join(missing)}")
+        for task in missing:
+            result = self._measured(sitting, task, name)
+            if result:
+                self.store.save(name, task, self._mark(name, task), result, None)
+                self.findings.add(name, task, 0, result)
+
+    def _known_untrained(self, name: str, task: str) -> bool:
+        result = self.store.load(name, task, self._mark(name, task))
+        if result:
+            self.findings.add(name, task, 0, result)
+        return result is not None
+
+    def _find_untrained(self, name: str) -> Sitting | None:
+        """None, with a note, where it cannot be had."""
+        if name not in self._untrained:
+            try:
+                self._untrained[name] = Sitting(self._build_untrained(name), self.exam, None, self.bars)
+            except (InputError, MissingDependency) as error:
+                cause = error.cause if isinstance(error, InputError) else " ".join(str(error).split())
+                self._untrained[name] = None
+                self._note(f"{name}: left out: {cause}")
+        return self._untrained[name]
+
+    def _build_untrained(self, name: str) -> Learner:
+        if name == plan.IMAGENET:
+            return imagenet_learner(self.exam.corpus)
+        size = plan.plan_job(plan.PLUS, 0, self.budget, "").config.model  # that of the trained ones
+        return random_learner(self.exam.corpus, width=size.width, dims=size.dims)
+
+    def _measured(self, sitting: Sitting, task: str, who: str) -> TaskResult | None:
+        try:
+            return sitting.measure(task)
+        except NotMeasured as why:
+            self._note(f"{task}: {who}: {why}")
+        except InputError as error:
+            self._note(f"{task}: {who}: {error.cause}")
+        return None
+
+    def _measure_arrow(self, seed: int) -> None:
+        """Table 4 of one training seed: all rows' features on pairs of all columns."""
+        if self._stored_arrow(seed):
+            return
+        sittings = self._all_sittings(seed)
+        self.say(f"table4, seed {seed}: pairs and classifiers of {', '.join(sittings)}")
+        embedded = {name: Split(sitting.learning, sitting.primary) for name, sitting in sittings.items()}
+        at_random: dict[str, Learner | None] = {plan.RANDOM: None}
+        columns = at_random | {name: sittings[name].learner for name in plan.SAMPLERS[1:] if name in sittings}
+        scratch = Scratch(self.exam.corpus, steps=self.budget.scratch_steps, seed=seed)
+        result = arrow_of_time.evaluate(columns, embedded, scratch=scratch)
+        self.store.save(_arrow_key(seed), plan.ARROW, self._arrow_mark(seed), result, None)
+        self.findings.add(plan.ARROW, plan.ARROW, seed, result)
+
+    def _all_sittings(self, seed: int) -> dict[str, Sitting]:
+        """Every row of Table 4."""
+        untrained = {name: sitting for name in plan.UNTRAINED if (sitting := self._find_untrained(name))}
+        rows = [name for name in plan.TRAINED if (name, seed) in self.trained]
+        learners = {name: open_learner(self.trained[name, seed].checkpoint.folder) for name in rows}
+        return untrained | {name: Sitting(each, self.exam, None, self.bars) for name, each in learners.items()}
+
+    def _stored_arrow(self, seed: int) -> bool:
+        result = self.store.load(_arrow_key(seed), plan.ARROW, self._arrow_mark(seed))
+        if result:
+            self.findings.add(plan.ARROW, plan.ARROW, seed, result)
+        return result is not None
+
+    def _arrow_mark(self, seed: int) -> str:
+        rows = {name: self.trained[name, seed].weights for name in plan.TRAINED if (name, seed) in self.trained}
+        rows |= {name: name for name in plan.UNTRAINED if self._find_untrained(name)}
+        return self._mark(rows, plan.ARROW, self.budget.scratch_steps)
+
+    def _mark(self, who: str | dict[str, str], task: str, *rest: int) -> str:
+        """What decides a result."""
+        return fingerprint(self.exam.fingerprint, self.exam.learning, who, task, *rest)
+
+    def _note(self, line: str) -> None:
+        self.findings.note(line)
+        self.say(line)
+
+
+def _arrow_key(seed: int) -> str:
+    return f"{plan.ARROW}-seed{seed}"
+
+
+def _silent(_: str) -> None:
+    """A damaged checkpoint is told of when the run goes on."""

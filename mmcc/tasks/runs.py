@@ -1,0 +1,85 @@
+"""A trained run as tasks see it: which checkpoint, with which settings and words. Only files that any program may read.
+
+RUN/config.yaml, vocabulary.txt
+RUN/checkpoints/<step>/config.json, model.safetensors, config.yaml, vocabulary.txt, training_state.json
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from mmcc.data.vocabulary import Vocabulary
+from mmcc.media.errors import InputError
+
+BEST, LAST = "best", "last"
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """Weights at rest, and what they were trained with."""
+
+    folder: Path
+    settings: Mapping[str, Any]  # of config.yaml
+
+    def setting(self, path: str, default: Any) -> Any:
+        """`objective.cycle.temperature`, say; the default where the run was made before there was such a setting."""
+        value: Any = self.settings
+        for name in path.split("."):
+            value = value.get(name) if isinstance(value, Mapping) else None
+        return default if value is None else value
+
+    def vocabulary(self) -> Vocabulary:
+        return Vocabulary.load(self.folder / "vocabulary.txt")
+
+
+def find_checkpoint(source: Path, which: str | int = BEST) -> Checkpoint:
+    """A checkpoint's own folder; or of a run's the best by its validation, the last, or that of a step."""
+    if (source / "config.json").is_file():
+        folder = source
+    elif (source / "checkpoints").is_dir():
+        folder = _of_run(source, which)
+    else:
+        remedy = "Name a folder that mmcc train wrote, or one of its checkpoints."
+        raise InputError(
+            source, "is no run and no checkpoint" if source.exists() else "there is no such folder", remedy
+        )
+    return Checkpoint(folder, _settings(folder / "config.yaml"))
+
+
+def _of_run(run: Path, which: str | int) -> Path:
+    folders = {int(each.name): each for each in (run / "checkpoints").iterdir() if each.name.isdecimal()}
+    if not folders:
+        raise InputError(run, "has no checkpoint yet", "Wait for its first, or go on with it by --resume.")
+    step: str | int = which
+    if which in (BEST, LAST):
+        last = max(folders)
+        step = (which == BEST and _best_step(folders[last])) or last
+    if not isinstance(step, int) or step not in folders:
+        known = ", ".join(map(str, sorted(folders)))
+        raise InputError(run, f"has no checkpoint {which!r}", f"Choose best, last or a step: {known}.")
+    return folders[step]
+
+
+def _best_step(newest: Path) -> int:
+    """0 where the run was not validated yet."""
+    path = newest / "training_state.json"
+    try:
+        return int(json.loads(path.read_text(encoding="utf-8"))["best_step"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(path, f"cannot be read ({error})", "Name the checkpoint: last, or a step.") from None
+
+
+def _settings(path: Path) -> Mapping[str, Any]:
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        raise InputError(path, f"cannot be read ({error})", "Copy it again from where the run was made.") from None
+    if not isinstance(content, Mapping):
+        raise InputError(path, "holds no settings", "Copy it again from where the run was made.")
+    return content

@@ -1,0 +1,46 @@
+"""A corpus of feature vectors with steps, related tasks and all, and a whole reproduction of it in seconds."""
+
+from pathlib import Path
+
+import pytest
+import torch
+from tiny_reproduction import TINY, own_videos
+
+from mmcc.cli import main
+from mmcc.reproduce.publish import Published
+from mmcc.reproduce.reproduce import reproduce
+
+
+@pytest.fixture(scope="session")
+def steps_corpus(tmp_path_factory) -> Path:
+    """60 kitchen videos of 3 primary tasks and a related one, 12 of them held out."""
+    folder = tmp_path_factory.mktemp("reproduce")
+    arguments = ["kitchen", str(folder / "kitchen"), "--videos", "60", "--tasks", "3", "--features", "--no-pixels"]
+    assert main(arguments) == 0
+    assert main(["ingest", str(folder / "kitchen"), "-o", str(folder / "corpus"), "--features", "1"]) == 0
+    return folder / "corpus"
+
+
+@pytest.fixture(scope="session")
+def unlabelled(tmp_path_factory) -> Path:
+    """A corpus without steps."""
+    return own_videos(tmp_path_factory.mktemp("unlabelled"), dims=256)
+
+
+@pytest.fixture(scope="session")
+def finished(steps_corpus, tmp_path_factory) -> tuple[Path, Published]:
+    """Tables 2 to 4 and transfer, of one seed: the folder, and what was found."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    out = tmp_path_factory.mktemp("finished") / "out"
+    found = reproduce(["table2", "table3", "table4", "transfer"], steps_corpus, out, budget=TINY, seeds=1)
+    torch.set_num_threads(before)
+    return out, found
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)

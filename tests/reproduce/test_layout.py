@@ -1,0 +1,177 @@
+"""Tables of figures that were worked out by hand."""
+
+import re
+
+import numpy as np
+import pytest
+
+from mmcc.metrics import PerVideo
+from mmcc.report.tables import Table, to_markdown
+from mmcc.reproduce import plan
+from mmcc.reproduce.evaluate import reference, result_table
+from mmcc.reproduce.findings import Findings
+from mmcc.reproduce.layout import ANTICIPATION, LAYOUTS, UNSHUFFLING, table1, table2, table3
+from mmcc.reproduce.pictures import PICTURES, learning_curves
+from mmcc.tasks.results import TaskResult
+
+RANKS = [figure.name for figure in ANTICIPATION]
+
+
+def alike(value: float) -> PerVideo:
+    """A figure that is the same in each of three videos, so that its interval is a point."""
+    return PerVideo(("a", "b", "c"), np.full(3, value), np.ones(3))
+
+
+def anticipated(**rows: float) -> Findings:
+    found = Findings()
+    for row, value in rows.items():
+        figures = {name: alike(value) for name in RANKS}
+        figures |= {f"{name}/current_removed": alike(value + 1) for name in RANKS}
+        references = {f"chance/{name}": 4.0 for name in RANKS} | {f"task_known/{name}": 40.0 for name in RANKS}
+        row = row.replace("plus", "mmcc+")
+        found.add(row, plan.ANTICIPATION, 0, TaskResult("anticipation", figures, references, ["a note"]))
+    return found
+
+
+def row_of(table: Table, *labels: str) -> dict[str, str]:
+    lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in to_markdown(table).splitlines()]
+    found = next(line for line in lines if line[: len(labels)] == list(labels))
+    names, seen = lines[0], dict[str, int]()
+    told = {}
+    for name, text in zip(names, found, strict=True):
+        seen[name] = seen.get(name, 0) + 1
+        told[name if seen[name] == 1 else f"{name} {seen[name]}"] = text
+    return told
+
+
+def test_table2_has_ours_the_papers_and_chance():
+    table, less = table2(anticipated(cross_modal=10.0, mmcc=20.0, plus=30.0))
+    assert [row.labels[0] for row in table.rows] == [
+        *("Chance", "Task known, step random", "Cross-modal", "Cross-modal, current step removed", "MMCC", "MMCC+"),
+    ]
+    assert row_of(table, "MMCC")["R@1"] == "20.0 ± 0.0" and row_of(table, "MMCC")["paper"] == "**5.4**"
+    assert row_of(table, "MMCC")["paper 2"] == "**19.9**"
+    assert row_of(table, "MMCC+")["R@5"] == "**30.0 ± 0.0**" and row_of(table, "MMCC+")["paper"] == "–"
+    assert row_of(table, "Cross-modal, current step removed")["best"] == "11.0 ± 0.0"
+    assert row_of(table, "Chance")["R@10"] == "4.0"
+    assert row_of(less, "MMCC")["R@1"] == "**+10.0 [+10.0, +10.0]**" and len(less.rows) == 2
+    assert "a note" in table.notes
+
+
+def test_a_difference_that_may_be_none_is_not_strong():
+    found = anticipated(mmcc=20.0)
+    figures = {name: PerVideo(("a", "b", "c"), np.array([10.0, 20.0, 30.5]), np.ones(3)) for name in RANKS}
+    found.add(plan.PLUS, plan.ANTICIPATION, 0, TaskResult("anticipation", figures))
+    (row,) = table2(found)[1].rows
+    assert not any(cell.strong for cell in row.cells) and row.cells[0].text.startswith("+0.2 [-")
+
+
+def test_table3_shows_vision_and_true_text_apart():
+    found = Findings()
+    for row, value in ((plan.TAP, 0.2), (plan.MMCC, 0.3)):
+        figures = {figure.name: alike(value) for figure in UNSHUFFLING}
+        if row == plan.MMCC:
+            figures |= {f"{figure.name}/text": alike(value + 0.1) for figure in UNSHUFFLING}
+            figures |= {"kendall_tau/all_pairs": alike(0.5)}
+        found.add(row, plan.UNSHUFFLING, 0, TaskResult("unshuffling", figures, {"chance/edit_distance": 6.5}))
+    table, orders, *_ = table3(found)
+    assert row_of(table, "MMCC, vision only")["paper"] == "0.353"
+    assert row_of(table, "MMCC, with true text")["paper"] == "**0.363**"
+    assert row_of(table, "MMCC, with true text")["Kendall's τ"] == "**0.400 ± 0.000**"
+    assert row_of(table, "TAP")["edit distance"] == "**0.20 ± 0.00**"  # the lower the better
+    assert row_of(table, "Chance")["edit distance"] == "6.50" and row_of(table, "Chance")["paper 3"] == "6.58"
+    assert row_of(orders, "MMCC")["all pairs"] == "**0.500 ± 0.000**" and row_of(orders, "TAP")["all pairs"] == "–"
+
+
+def test_a_collapsed_row_is_not_the_best_of_table1():
+    found = Findings()
+    for row, rank, loops in ((plan.NO_CONSTRAINT, 99.0, 50.0), (plan.MMCC, 80.0, 70.0), (plan.PLUS, 85.0, 80.0)):
+        figures = {"cycle_rank": alike(rank), "travelled_rank": alike(loops), "exact_return": alike(20.0)}
+        references = {"chance/cycle_rank": 50.0, "chance/exact_return": 8.0}
+        found.add(row, plan.CYCLE, 0, TaskResult("cycle_back", figures, references))
+    (table,) = table1(found)
+    assert row_of(table, "Temporal constraint", "none")["cycle rank"] == "99.0 ± 0.0"
+    assert row_of(table, "Temporal constraint", "none")["paper"] == "collapses"
+    assert row_of(table, "Our extension", "MMCC+")["cycle rank"] == "**85.0 ± 0.0**"
+    assert row_of(table, "Loss terms", "λ2 = 0 after pre-training")["paper"] == "-7 %"
+    assert row_of(table, "", "λ3 = 0")["paper"] == "-1 %"
+    assert row_of(table, "", "Chance")["exact return %"] == "8.0"
+
+
+def test_table4_is_features_by_pairs():
+    found = Findings()
+    accuracy = {(plan.CROSS_MODAL, plan.RANDOM): 52.0, (plan.PLUS, plan.RANDOM): 53.0}
+    accuracy |= {(plan.CROSS_MODAL, plan.PLUS): 60.0, (plan.PLUS, plan.PLUS): 70.0}
+    accuracy |= {(plan.AVERAGE, plan.RANDOM): 52.5, (plan.AVERAGE, plan.PLUS): 65.0}
+    accuracy |= {(row, plan.AVERAGE): 61.0 for row in (plan.CROSS_MODAL, plan.PLUS, plan.AVERAGE)}
+    figures = {f"accuracy/{row}/{column}": alike(value) for (row, column), value in accuracy.items()}
+    figures |= {f"forward/{plan.RANDOM}": alike(50.0), f"forward/{plan.PLUS}": alike(80.0)}
+    found.add(plan.ARROW, plan.ARROW, 0, TaskResult("arrow_of_time", figures, {f"steps_known/{plan.PLUS}": 75.0}))
+    table, pairs, less = LAYOUTS["table4"](found)
+    assert row_of(table, "MMCC+")["MMCC+"] == "**70.0 ± 0.0**" and row_of(table, "Average")["MMCC+"] == "65.0 ± 0.0"
+    assert row_of(table, "Cross-modal")["paper"] == "**52.6**" and row_of(table, "Cross-modal")["paper 2"] == "**52.6**"
+    assert row_of(pairs, "MMCC+")["to a later frame %"] == "80.0 ± 0.0"
+    assert row_of(pairs, "MMCC+")["right by step numbers %"] == "75.0"
+    assert row_of(less, "Cross-modal on the same pairs")["accuracy"] == "**+10.0 [+10.0, +10.0]**"
+    assert row_of(less, "MMCC+ on random pairs")["accuracy"] == "**+17.0 [+17.0, +17.0]**"
+
+
+def test_controls_are_compared_with_what_they_control():
+    found = anticipated(plus=30.0)
+    figures = {"kendall_tau": alike(0.5), "kendall_tau/all_pairs": alike(0.6)}
+    found.add(plan.PLUS, plan.UNSHUFFLING, 0, TaskResult("unshuffling", figures))
+    figures = {name: alike(25.0) for name in RANKS}
+    found.add(plan.PLUS, plan.MEAN_ANTICIPATION, 0, TaskResult("anticipation", figures))
+    found.add(plan.PLUS, plan.POSITION_UNSHUFFLING, 0, TaskResult("unshuffling", {"kendall_tau": alike(0.2)}))
+    table, less = LAYOUTS["ablation"](found)
+    mean, position = "g fed the segment's mean embedding", "ordered by a regressor of relative position"
+    assert row_of(table, "Controls", mean)["R@5"] == "25.0 ± 0.0" and row_of(table, "Controls", mean)["τ"] == "–"
+    assert row_of(table, "", position)["τ, all pairs"] == "0.200 ± 0.000"
+    assert row_of(less, mean)["R@1"] == "**+5.0 [+5.0, +5.0]**" and row_of(less, position)["R@1"] == "–"
+    assert row_of(less, position)["τ, all pairs"] == "**+0.400 [+0.400, +0.400]**"
+
+
+@pytest.mark.parametrize("name", list(LAYOUTS))
+def test_nothing_found_is_no_error(name):
+    for table in LAYOUTS[name](Findings()):
+        assert to_markdown(table)
+    assert PICTURES[name](Findings()) == []
+
+
+def test_every_table_has_a_layout_and_pictures():
+    assert LAYOUTS.keys() == PICTURES.keys() == plan.TABLES.keys()
+
+
+def test_curves_are_drawn_for_what_has_points():
+    drawn = learning_curves({"score": {plan.PLUS: ((0.0, 50.0), (10.0, 60.0)), plan.RA: ()}, "future_rank": {}})
+    assert [picture.title for picture in drawn] == ["Validation score by step"]
+    assert "MMCC+" in drawn[0].drawn and "Repr. Ant." not in drawn[0].drawn
+
+
+def test_a_row_looks_the_same_in_every_plot():
+    points = ((0.0, 50.0), (10.0, 60.0))
+    all_rows, one = learning_curves(
+        {"score": dict.fromkeys((plan.RA, plan.PLUS), points), "future_rank": {plan.RA: (), plan.PLUS: points}}
+    )
+    look = re.compile(r'<polyline[^>]* (class="line-\d")')
+    assert look.findall(all_rows.drawn)[1:] == look.findall(one.drawn) != []
+
+
+def test_figures_find_what_they_are_read_against():
+    known = {"chance/kendall_tau": 0.0, "chance/accuracy": 50.0, "steps_known/model": 70.0, "chance/kendall_tau/x": 1.0}
+    assert reference(known, "chance", "kendall_tau/text") == 0 and reference(known, "chance", "kendall_tau/x") == 1
+    assert reference(known, "chance", "accuracy/mmcc/model") == 50
+    assert reference(known, "steps_known", "accuracy/mmcc/model") == 70
+    assert reference(known, "chance", "edit_distance") is None
+    assert reference(known, "steps_known", "forward/model") is None
+    assert reference({"chance/recall@1": 4.0}, "chance", "recall@1/current_removed") is None  # one candidate less
+    assert reference({"chance/exact_return": 8.0}, "chance", "text/exact_return") is None  # of the two modalities
+
+
+def test_one_models_table_has_intervals_and_references():
+    result = TaskResult("t", {"recall@1": alike(12.34), "kendall_tau/text": alike(0.5)}, {"chance/recall@1": 4.0})
+    table = result_table("anticipation", result)
+    assert row_of(table, "recall@1") == {
+        **{"figure": "recall@1", "anticipation": "12.3 [12.3, 12.3]", "chance": "4.0"},
+    }
+    assert row_of(table, "kendall_tau/text")["anticipation"] == "0.500 [0.500, 0.500]"

@@ -1,0 +1,31 @@
+"""A budget that takes seconds: every objective, of next to no size; and videos as people have them."""
+
+from pathlib import Path
+
+import numpy as np
+
+from mmcc.cli import main
+from mmcc.reproduce.plan import Budget
+
+TINY = Budget(
+    "tiny",
+    steps=4,
+    arrow_videos=10,
+    scratch_steps=2,
+    overrides=(
+        *("model.dims=16", "train.batch_size=4", "train.workers=0", "train.validation_segments=8"),
+        "objective.memdpc.slots=16",
+    ),
+)
+
+
+def own_videos(folder: Path, dims: int) -> Path:
+    """A corpus of vectors with captions and no steps."""
+    (folder / "src").mkdir()
+    chance = np.random.default_rng(0)
+    for number in range(30):
+        np.save(folder / "src" / f"v{number}.npy", chance.normal(size=(40, dims)).astype(np.float32))
+        said = [f"{at}\n00:00:{at * 4:02d},000 --> 00:00:{at * 4 + 3:02d},000\nadd some salt {at}\n" for at in range(9)]
+        (folder / "src" / f"v{number}.srt").write_text("\n".join(said))
+    assert main(["ingest", str(folder / "src"), "-o", str(folder / "corpus"), "--features", "1"]) == 0
+    return folder / "corpus"
