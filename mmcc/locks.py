@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import fcntl
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TextIO
 
 from mmcc.media.errors import InputError
 
 LOCK = ".lock"
+_held: set[TextIO] = set()
+
+
+def _let_go() -> None:
+    """In a forked child: else a worker that outlives its killed parent by seconds would keep the folder locked."""
+    while _held:
+        _held.pop().close()
+
+
+os.register_at_fork(after_in_child=_let_go)
 
 
 @contextmanager
@@ -20,4 +32,8 @@ def only_writer(folder: Path) -> Iterator[None]:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             raise InputError(folder, "another mmcc is writing to it", "Wait for it, or stop it.") from None
-        yield
+        _held.add(lock)
+        try:
+            yield
+        finally:
+            _held.discard(lock)

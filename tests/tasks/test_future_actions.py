@@ -96,7 +96,7 @@ def test_last_steps_ask_nothing_and_every_clip_counts_once():
 
 
 def test_a_later_step_with_the_same_text_keeps_it_among_the_candidates():
-    twice = {"tea": Task("tea", "", ("boil water", "add tea", "boil water"))}
+    twice = {"tea": Task("tea", "", ("boil water", "add tea", "boil water", "add sugar"))}
     found = means(evaluate(Table(), [video("v", "tea", 1)], twice))
     assert found["recall@1"] == found["recall@1/current_removed"] == 100
 
