@@ -35,6 +35,7 @@ from mmcc.training.bar import StepBar, say
 from mmcc.training.checkpoints import Checkpoints, Progress
 from mmcc.training.config import Config
 from mmcc.training.files import replace_text
+from mmcc.training.memory import explained_want, keep_freed_memory
 from mmcc.training.processes import World, join_world
 from mmcc.training.run import CONFIG, VOCABULARY, Metrics, open_run
 from mmcc.training.schedule import Schedule
@@ -88,6 +89,7 @@ def train(
         if not world.writes:
             say = _silent
         stack.enter_context(_same_every_time(world))
+        keep_freed_memory()
         opened = Corpus.open(corpus)
         config = beginning.with_absolute_init(fit_to_corpus(config, opened))
         start = beginning.first_weights(config, run, say)  # before anything is written
@@ -98,7 +100,7 @@ def train(
             run.mkdir(parents=True, exist_ok=True)
             stack.enter_context(only_writer(run))
             open_run(run, config, resume=resume)
-        with _memory(run, config), _weights():
+        with explained_want(run, config.train), _weights():
             return _Training(opened, run, config, start, world, say).train(progress)
 
 
@@ -365,15 +367,3 @@ def _weights() -> Iterator[None]:
         yield
     except WeightsError as error:
         raise InputError(error.path, error.cause, error.remedy) from None
-
-
-@contextmanager
-def _memory(run: Path, config: Config) -> Iterator[None]:
-    """Say what to do when memory runs out."""
-    try:
-        yield
-    except (MemoryError, RuntimeError) as error:
-        if not isinstance(error, MemoryError | torch.OutOfMemoryError) and "allocate memory" not in str(error):
-            raise
-        remedy = f"Lower --train.batch_size (now {config.train.batch_size}), or raise --train.accumulation."
-        raise InputError(run, "memory ran out while training", remedy) from None
