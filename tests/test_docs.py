@@ -57,7 +57,7 @@ def test_every_flag_in_the_documents_exists():
 
 def test_every_setting_in_the_documents_exists():
     text = (ROOT / "README.md").read_text() + (ROOT / "docs/training.md").read_text()
-    named = set(re.findall(r"(?:data|model|objective|train)(?:\.[a-z_]+)+", text)) - {"model.safetensors"}
+    named = set(re.findall(r"(?:data|model|objective|train)(?:\.[a-z_0-9]+)+", text)) - {"model.safetensors"}
     known = flatten(to_mapping(Config()))
     assert named and all(any(f"{key}.".startswith(f"{name}.") for key in known) for name in named), named
 
