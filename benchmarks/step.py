@@ -26,7 +26,6 @@ from mmcc.models.config import ModelConfig
 from mmcc.objectives.mmcc import MMCCObjective
 from mmcc.training.config import Config, TrainConfig
 from mmcc.training.loop import build_model
-from mmcc.training.memory import keep_freed_memory
 from mmcc.training.processes import join_world
 from mmcc.training.schedule import Schedule
 from mmcc.training.step import Stepper
@@ -42,7 +41,6 @@ def main() -> None:
     parser.add_argument("--wait-steps", type=int, default=60)
     options = parser.parse_args()
     figures = Figures()
-    keep_freed_memory()  # as training does
     for width, dims, pixels, segments, most in SIZES:
         ratio = step_over_encoder(ModelConfig(dims=dims, width=width), pixels, segments, options.repeats)
         figures.show(

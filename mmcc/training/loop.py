@@ -35,7 +35,7 @@ from mmcc.training.bar import StepBar, say
 from mmcc.training.checkpoints import Checkpoints, Progress
 from mmcc.training.config import Config
 from mmcc.training.files import replace_text
-from mmcc.training.memory import explained_want, keep_freed_memory
+from mmcc.training.memory import explained_want
 from mmcc.training.processes import World, join_world
 from mmcc.training.run import CONFIG, VOCABULARY, Metrics, open_run
 from mmcc.training.schedule import Schedule
@@ -89,7 +89,6 @@ def train(
         if not world.writes:
             say = _silent
         stack.enter_context(_same_every_time(world))
-        keep_freed_memory()
         opened = Corpus.open(corpus)
         config = beginning.with_absolute_init(fit_to_corpus(config, opened))
         start = beginning.first_weights(config, run, say)  # before anything is written
