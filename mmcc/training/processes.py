@@ -98,8 +98,8 @@ def join_world(device: str = "auto") -> Iterator[World]:
     dist.init_process_group("nccl" if chosen.type == "cuda" else "gloo")
     try:
         yield World(dist.get_rank(), dist.get_world_size(), chosen)
-        # A thread of gloo's may still be letting go of the last exchange's tensors, which takes the interpreter: if that
-        # is gone by then, the process aborts. The last exchange is therefore one without tensors.
+        # A thread of gloo's may still be letting go of the last exchange's tensors, which takes the interpreter: if
+        # that is gone by then, the process aborts. The last exchange is therefore one without tensors.
         dist.barrier()
     finally:
         dist.destroy_process_group()
