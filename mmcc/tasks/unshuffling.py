@@ -101,7 +101,7 @@ class Bag(NamedTuple):
 
 def shuffled(video: EmbeddedVideo) -> Bag:
     """The bag of a video: the same for every learner."""
-    clips, draw = clips_in_time(video), random.Random(video.id).random
+    clips, draw = clips_in_time(video), random.Random(video.id.encode("utf-8", "surrogatepass")).random
     places = np.argsort([draw() for _ in clips])
     return Bag(video, [clips[place] for place in places], places)
 
