@@ -178,6 +178,10 @@ def test_a_bag_is_the_same_for_everybody_and_another_for_each_video():
     assert one.steps_in_time == list(range(1, 10))
 
 
+def test_a_name_that_is_no_unicode_is_shuffled_too():
+    assert sorted(shuffled(clock_video(9, "caf\udce9")).places) == list(range(9))
+
+
 TASK = Task("soup", "Make Soup", ("cut leek", "boil water", "stir"))
 
 
