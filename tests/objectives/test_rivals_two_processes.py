@@ -48,6 +48,7 @@ def process(rank: int, folder: str) -> None:
     dist.init_process_group("gloo", init_method=f"file://{folder}/meet", rank=rank, world_size=2)
     save_file(learned(SHARES[2][rank]), f"{folder}/{rank}.safetensors")
     dist.barrier()
+    dist.barrier()  # see mmcc.training.processes.join_world
     dist.destroy_process_group()
 
 
