@@ -75,9 +75,6 @@ class Figures:
 
     def show(self, what: str, value: float, *, most: float | None = None, least: float | None = None) -> None:
         met = (most is None or value <= most) and (least is None or value >= least)
-        if most is None and least is None:  # told for comparison
-            print(f"{what:<68} {value:10.3f}", flush=True)
-            return
         bound = f"= {most:g}" if most == least else f"≤ {most:g}" if most is not None else f"≥ {least:g}"
         print(f"{what:<68} {value:10.3f}   {bound:<8} {'ok' if met else 'MISSED'}", flush=True)
         self.failed |= not met

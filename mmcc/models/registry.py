@@ -10,6 +10,7 @@ config.json's `model_type` names the class. Yours, for `load_model` to find:
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeVar
@@ -24,20 +25,20 @@ from mmcc.models.weights import WeightsError, load_weights
 CONFIG_FILE, WEIGHTS_FILE = "config.json", "model.safetensors"  # the names the hub expects
 
 
-class Model(nn.Module):
+class Model(nn.Module, ABC):
     """What is trained, saved and loaded. Its constructor takes the configuration, then the sizes that `sizes` names."""
 
     model_type: ClassVar[str]
     sizes: ClassVar[tuple[str, ...]] = ("vocabulary_size",)  # whole numbers that the configuration does not hold
     config: ModelConfig
 
+    @abstractmethod
     def embed_frames(self, frames: Tensor) -> Tensor:
         """Φ_V: packed frames [P, H, W, 3] uint8, or features [P, F] → z [P, D]."""
-        raise NotImplementedError
 
+    @abstractmethod
     def forward(self, batch: BatchLike) -> dict[str, Nodes]:
         """The nodes of the modalities that it knows."""
-        raise NotImplementedError
 
     def frame_encoders(self) -> list[nn.Module]:
         """Its frame encoders, which are nearly all of the cost, wherever in it they are."""
