@@ -19,6 +19,7 @@ class DataConfig:
     held_out: float = (
         0.05  # share of the training videos that choose the checkpoint, where a corpus names no test videos
     )
+    videos: int = 0  # learn from so many of the training videos; 0: from all
     tries: int = 8  # draws of one video before a start that is known to do: where half of them fail, 1 in 256 does
 
     min_word_count: int = 3  # rarer words are mostly slips of speech recognition, and too few to learn from
@@ -42,6 +43,7 @@ class DataConfig:
             self.max_utterances >= self.min_utterances, "max_utterances", "is below min_utterances", self.max_utterances
         )
         _require(self.max_vocabulary >= 3, "max_vocabulary", "must leave room for a word", self.max_vocabulary)
+        _require(self.videos >= 0, "videos", "must not be below 0", self.videos)
         _require(0 <= self.held_out < 1, "held_out", "must be a share below 1", self.held_out)
         _require(0 < self.crop_smallest <= 1, "crop_smallest", "must be a share, above 0", self.crop_smallest)
         _require(0 <= self.flip <= 1, "flip", "must be a probability", self.flip)

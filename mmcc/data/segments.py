@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from mmcc.corpus import Corpus, Video
 from mmcc.data.chance import Use, generator
 from mmcc.data.config import DataConfig
-from mmcc.data.splits import videos_for
+from mmcc.data.splits import some_of, videos_for
 from mmcc.data.vocabulary import has_words
 from mmcc.media.errors import InputError
 
@@ -171,6 +171,8 @@ class UsableVideos:
         self.corpus, self.config = corpus, config
         self.cutter = Cutter(corpus.manifest.fps, config)
         videos = videos_for(corpus, purpose, config.held_out) if ids is None else ids
+        if purpose == "train":
+            videos = some_of(list(videos), config.videos)
         reasons = {each: self.cutter.unusable(Moments.of(corpus[each])) for each in videos}
         self.ids = [each for each, reason in reasons.items() if not reason]
         self.unusable = {each: reason for each, reason in reasons.items() if reason}

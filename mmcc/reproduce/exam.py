@@ -52,6 +52,7 @@ class Exam:
             raise InputError(corpus.path, cause, "Ingest more videos, or give them splits.")
         self.related = [each for each in test if self._is_related(each)]
         self.primary = [each for each in test if not self._is_related(each)]
+        self.choosing = videos_for(corpus, "validation", held_out)
         train = videos_for(corpus, "train", held_out)
         count = min(learn_from, len(train))
         self.learning = [train[at * len(train) // count] for at in range(count)]  # evenly, from all of them
@@ -69,14 +70,22 @@ class Exam:
 
     def lacks(self, task: str) -> str:
         """What a task needs and the corpus does not have; "" if nothing."""
-        videos = self.related if task in _ON_RELATED else self.primary
+        videos, kind = self._asked(task)
         if not videos:
-            return f"the corpus has no test video of a {'related' if task in _ON_RELATED else 'primary'} task"
+            return f"the corpus has no {kind}"
         if task in _NEED_STEPS and not any(self.corpus[each].steps for each in videos):
             return "none of the videos has labelled steps"
         if task in _NEED_TRAINING_VIDEOS and len(self.learning) < LEAST_TO_LEARN_FROM:
             return f"the corpus has fewer than {LEAST_TO_LEARN_FROM} training videos"
         return ""
+
+    def _asked(self, task: str) -> tuple[list[str], str]:
+        """The videos that a task is about, and what they are called."""
+        if task in _ON_CHOOSING:
+            return self.choosing, "video to choose by"
+        if task in _ON_RELATED:
+            return self.related, "test video of a related task"
+        return self.primary, "test video of a primary task"
 
     def tasks(self, *, primary: bool) -> dict[str, Task]:
         """Whose steps are told apart in a test."""
@@ -101,6 +110,10 @@ class Sitting:
     @cached_property
     def related(self) -> list[EmbeddedVideo]:
         return self._embedded(self.exam.related, "related tasks")
+
+    @cached_property
+    def choosing(self) -> list[EmbeddedVideo]:
+        return self._embedded(self.exam.choosing, "held-out videos")
 
     @cached_property
     def learning(self) -> list[EmbeddedVideo]:
@@ -166,10 +179,13 @@ _MEASURES: dict[str, Callable[[Sitting], TaskResult]] = {
     plan.ARROW: _arrow,
     plan.TRANSFER_ANTICIPATION: lambda sitting: _anticipation(sitting, sitting.related, primary=False),
     plan.TRANSFER_UNSHUFFLING: lambda sitting: _unshuffling(sitting, sitting.related, primary=False),
+    plan.CHOOSING_ANTICIPATION: lambda sitting: _anticipation(sitting, sitting.choosing),
+    plan.CHOOSING_UNSHUFFLING: lambda sitting: _unshuffling(sitting, sitting.choosing),
     plan.MEAN_ANTICIPATION: lambda sitting: _anticipation(sitting, controls.segment_means(sitting.primary)),
     plan.MEAN_UNSHUFFLING: lambda sitting: _unshuffling(sitting, controls.segment_means(sitting.primary)),
     plan.POSITION_UNSHUFFLING: lambda sitting: controls.unshuffle_by_position(sitting.learning, sitting.primary),
 }
 _ON_RELATED = frozenset({plan.TRANSFER_ANTICIPATION, plan.TRANSFER_UNSHUFFLING})
+_ON_CHOOSING = frozenset({plan.CHOOSING_ANTICIPATION, plan.CHOOSING_UNSHUFFLING})
 _NEED_TRAINING_VIDEOS = frozenset({plan.ARROW, plan.POSITION_UNSHUFFLING})
 _NEED_STEPS = frozenset(_MEASURES) - {plan.CYCLE, plan.ARROW}

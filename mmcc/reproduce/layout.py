@@ -10,6 +10,7 @@ from mmcc.reproduce.evaluate import reference
 from mmcc.reproduce.findings import Findings
 from mmcc.reproduce.layout_ablation import ablation
 from mmcc.reproduce.layout_arrow import table4
+from mmcc.reproduce.layout_studies import scale, tuning
 from mmcc.reproduce.rows import (
     INTERVALS,
     LABELS,
@@ -200,4 +201,6 @@ LAYOUTS: dict[str, Callable[[Findings], list[Table]]] = {
     "table4": table4,
     "transfer": transfer,
     "ablation": ablation,
+    "tuning": tuning,
+    "scale": scale,
 }

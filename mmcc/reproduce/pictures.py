@@ -92,6 +92,17 @@ def _ablation(findings: Findings) -> list[Picture]:
     return _picture("Recall@5 of later steps, part by part", cells, "percent", [], 1)
 
 
+def _tuning(findings: Findings) -> list[Picture]:
+    rows = plan.TABLES["tuning"].measures
+    cells = {_name(row): findings.cell(row, plan.CHOOSING_ANTICIPATION, "percentile_mean") for row in rows}
+    return _picture("Mean rank of later steps, setting by setting", cells, "percentile rank", [Mark("chance", 50.0)], 1)
+
+
+def _scale(findings: Findings) -> list[Picture]:
+    cells = {_name(row): findings.cell(row, plan.ANTICIPATION, "percentile_mean") for row in plan.SCALE}
+    return _picture("Mean rank of later steps by videos and width", cells, "percentile rank", [Mark("chance", 50.0)], 1)
+
+
 PICTURES: dict[str, Callable[[Findings], list[Picture]]] = {
     "table1": _table1,
     "table2": _table2,
@@ -99,6 +110,8 @@ PICTURES: dict[str, Callable[[Findings], list[Picture]]] = {
     "table4": _table4,
     "transfer": _transfer,
     "ablation": _ablation,
+    "tuning": _tuning,
+    "scale": _scale,
 }
 
 
@@ -115,4 +128,5 @@ def learning_curves(found: Mapping[str, Mapping[str, Points]]) -> list[Picture]:
 
 
 def _name(row: str) -> str:
-    return LABELS.get(row, row.replace("_", " "))
+    name, _, choice = row.partition("/")
+    return LABELS.get(name, name.replace("_", " ")) + (f", {choice.replace('_', ' ')}" if choice else "")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from mmcc.media.errors import InputError
@@ -31,11 +31,20 @@ TRAINED = (CROSS_MODAL, RA, TAP, MEMDPC, MMCC, PLUS)
 UNTRAINED = (RANDOM, IMAGENET)
 SAMPLERS = (RANDOM, CROSS_MODAL, TAP, RA, MMCC, PLUS)  # columns of Table 4; the first: pairs at random
 
+# The tuning grid: every objective with every choice, at a quarter of the steps. A row is called objective/choice.
+OWN, SLOW, FAST, OTHER_SEGMENTS = "own", "lr_3e-4", "lr_3e-3", "other_segments"
+CHOICES = (OWN, SLOW, FAST, OTHER_SEGMENTS)
+# How MMCC+ grows with the videos it learns from and with its width, at half of the steps.
+HALF, VIDEOS_100, VIDEOS_300, WIDTH_8, WIDTH_32 = "plus_half", "videos_100", "videos_300", "width_8", "width_32"
+SCALE = (VIDEOS_100, VIDEOS_300, HALF, WIDTH_8, WIDTH_32)
+
 # What is measured of a run. ARROW is measured of all rows of a seed at once.
 CYCLE, ANTICIPATION, UNSHUFFLING, TRANSITIONS, ARROW = "cycle", "anticipation", "unshuffling", "transitions", "arrow"
 TRANSFER_ANTICIPATION, TRANSFER_UNSHUFFLING = "transfer-anticipation", "transfer-unshuffling"
 MEAN_ANTICIPATION, MEAN_UNSHUFFLING = "mean-anticipation", "mean-unshuffling"  # controls: see mmcc.reproduce.controls
 POSITION_UNSHUFFLING = "position-unshuffling"
+# On the videos that checkpoints are chosen on: settings are chosen there, too.
+CHOOSING_ANTICIPATION, CHOOSING_UNSHUFFLING = "choosing-anticipation", "choosing-unshuffling"
 
 
 @dataclass(frozen=True)
@@ -78,7 +87,7 @@ def runs() -> Mapping[str, PlannedRun]:
         return PlannedRun(config, changes, init=TEACHER, share=0.5)
 
     across = "objective.anticipation.across=true"
-    return {
+    named = {
         CROSS_MODAL: PlannedRun("cross_modal"),
         TEACHER: PlannedRun("cross_modal", share=0.5),
         RA: rival("ra"),
@@ -103,7 +112,33 @@ def runs() -> Mapping[str, PlannedRun]:
         PLUS_ACROSS: plus("objective.direction.within=false"),
         RA_ACROSS: rival("ra", across),
         TAP_ACROSS: rival("tap", across),
+        VIDEOS_100: replace(plus("data.videos=100"), share=0.5),
+        VIDEOS_300: replace(plus("data.videos=300"), share=0.5),
+        HALF: replace(plus(), share=0.5),
+        WIDTH_8: replace(plus("model.width=8"), share=0.5),
+        WIDTH_32: replace(plus("model.width=32"), share=0.5),
     }
+    grid = {tuned(name, choice): _tuned(named[name], choice) for name in (TEACHER, *TRAINED) for choice in CHOICES}
+    return named | grid
+
+
+def tuned(name: str, choice: str) -> str:
+    """The row of an objective with a choice of the grid."""
+    return f"{name}/{choice}"
+
+
+def _tuned(run: PlannedRun, choice: str) -> PlannedRun:
+    init = tuned(run.init, choice) if run.init else None
+    return PlannedRun(run.config, (*run.overrides, *_changes(run.config, choice)), init, share=0.25 * run.share)
+
+
+def _changes(config: str, choice: str) -> tuple[str, ...]:
+    if choice != OTHER_SEGMENTS:
+        return {OWN: (), SLOW: ("train.lr=3e-4",), FAST: ("train.lr=3e-3",)}[choice]
+    if config == "kitchen":
+        return "data.segment_seconds=64", "data.frame_rates=[0.5]"
+    longer = ("data.segment_seconds=128", "data.max_utterances=64")
+    return longer if config == "ra" else (*longer, "data.frame_rates=[0.25]")  # RA needs frames a second apart
 
 
 @dataclass(frozen=True)
@@ -135,6 +170,11 @@ TABLES: dict[str, TablePlan] = {
         },
         seeds=1,
     ),
+    "tuning": TablePlan(
+        {tuned(name, choice): (CHOOSING_ANTICIPATION, CHOOSING_UNSHUFFLING) for name in TRAINED for choice in CHOICES},
+        seeds=1,
+    ),
+    "scale": TablePlan(dict.fromkeys(SCALE, _BOTH), seeds=1),
 }
 
 

@@ -3,6 +3,7 @@
     checkpoints/00000500/
         config.json, model.safetensors      what MMCC.from_pretrained reads
         config.yaml, vocabulary.txt         the run's settings and words
+        corpus.json                         what it was trained on
         training_state.safetensors          the optimizer's tensors, named <parameter>/<state>
         training_state.json                 the counters
         manifest.json                       sha256 of each of them, written last

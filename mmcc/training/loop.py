@@ -37,7 +37,7 @@ from mmcc.training.config import Config
 from mmcc.training.files import replace_text
 from mmcc.training.memory import explained_want
 from mmcc.training.processes import World, join_world
-from mmcc.training.run import CONFIG, VOCABULARY, Metrics, open_run
+from mmcc.training.run import CONFIG, CORPUS, VOCABULARY, Metrics, describe_corpus, open_run
 from mmcc.training.schedule import Schedule
 from mmcc.training.signals import Stop
 from mmcc.training.step import NotFinite, Stepper
@@ -99,6 +99,7 @@ def train(
             run.mkdir(parents=True, exist_ok=True)
             stack.enter_context(only_writer(run))
             open_run(run, config, resume=resume)
+            replace_text(run / CORPUS, describe_corpus(opened))
         with explained_want(run, config.train), _weights():
             return _Training(opened, run, config, start, world, say).train(progress)
 
@@ -233,7 +234,8 @@ class _Training:
 
     def _save(self) -> None:
         if self.world.writes and self.saved != asdict(self.progress):
-            texts = {CONFIG: self.config.to_yaml(), VOCABULARY: "".join(f"{word}\n" for word in self.vocabulary.words)}
+            words = "".join(f"{word}\n" for word in self.vocabulary.words)
+            texts = {CONFIG: self.config.to_yaml(), VOCABULARY: words, CORPUS: describe_corpus(self.corpus)}
             tensors = checkpoints.optimizer_tensors(self.stepper.optimizer, self.stepper.model)
             self.checkpoints.save(self.stepper.model, tensors, self.progress, texts)
             self.saved = asdict(self.progress)

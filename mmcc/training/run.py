@@ -1,4 +1,5 @@
-"""A run is a folder: config.yaml, vocabulary.txt, metrics.jsonl, checkpoints/; tensorboard/ where it is installed."""
+"""A run is a folder: config.yaml, corpus.json, vocabulary.txt, metrics.jsonl, checkpoints/; tensorboard/ where it is
+installed."""
 
 from __future__ import annotations
 
@@ -7,11 +8,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from mmcc.corpus import Corpus
 from mmcc.media.errors import InputError
 from mmcc.training.config import FREE_ON_RESUME, Config, differences
 from mmcc.training.files import replace_text, writing
 
 CONFIG, VOCABULARY, METRICS, TENSORBOARD = "config.yaml", "vocabulary.txt", "metrics.jsonl", "tensorboard"
+CORPUS = "corpus.json"
 
 
 def open_run(run: Path, config: Config, *, resume: bool) -> None:
@@ -28,6 +31,12 @@ def open_run(run: Path, config: Config, *, resume: bool) -> None:
     with writing(run):
         run.mkdir(parents=True, exist_ok=True)
     replace_text(run / CONFIG, config.to_yaml())
+
+
+def describe_corpus(corpus: Corpus) -> str:
+    """corpus.json: where the corpus was, and how its frames were made, so that others can be made likewise."""
+    content = {"path": str(corpus.path.absolute()), "videos": len(corpus), **corpus.manifest.settings()}
+    return json.dumps(content, indent=1) + "\n"
 
 
 def check_same_settings(run: Path, config: Config) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mmcc.data.splits import videos_for
+from mmcc.data.splits import some_of, videos_for
 
 
 class Splits:
@@ -40,3 +40,10 @@ def test_the_videos_held_out_do_not_depend_on_their_order():
 def test_nothing_is_held_out_of_too_few(videos, share):
     assert videos_for(Splits(train=videos), "validation", share) == []
     assert videos_for(Splits(train=videos), "train", share) == videos
+
+
+def test_some_videos_are_among_more_of_them_and_none_means_all():
+    few, more = some_of(LEARNT, 10), some_of(LEARNT, 30)
+    assert len(few) == 10 and len(more) == 30 and set(few) < set(more) < set(LEARNT)
+    assert more == sorted(more)
+    assert some_of(LEARNT, 0) == some_of(LEARNT, 1000) == LEARNT

@@ -11,6 +11,7 @@ from mmcc.reproduce import plan
 from mmcc.reproduce.evaluate import reference, result_table
 from mmcc.reproduce.findings import Findings
 from mmcc.reproduce.layout import ANTICIPATION, LAYOUTS, UNSHUFFLING, table1, table2, table3
+from mmcc.reproduce.layout_studies import multiplications
 from mmcc.reproduce.pictures import PICTURES, learning_curves
 from mmcc.tasks.results import TaskResult
 
@@ -129,6 +130,24 @@ def test_controls_are_compared_with_what_they_control():
     assert row_of(table, "", position)["τ, all pairs"] == "0.200 ± 0.000"
     assert row_of(less, mean)["R@1"] == "**+5.0 [+5.0, +5.0]**" and row_of(less, position)["R@1"] == "–"
     assert row_of(less, position)["τ, all pairs"] == "**+0.400 [+0.400, +0.400]**"
+
+
+def test_the_grid_is_shown_objective_by_objective():
+    found = Findings()
+    figures = {name: alike(25.0) for name in RANKS} | {"percentile_mean": alike(61.0)}
+    row = plan.tuned(plan.TAP, plan.FAST)
+    found.add(row, plan.CHOOSING_ANTICIPATION, 0, TaskResult("anticipation", figures))
+    (table,) = LAYOUTS["tuning"](found)
+    assert len(table.rows) == len(plan.TRAINED) * len(plan.CHOICES)
+    shown = {at: each.cells[3].mean for at, each in enumerate(table.rows) if each.cells[3].known}
+    place = len(plan.CHOICES) * plan.TRAINED.index(plan.TAP) + plan.CHOICES.index(plan.FAST)
+    assert shown == {place: 61.0} and table.rows[place].labels == ("", "rate 3e-3")
+    assert [picture.title for picture in PICTURES["tuning"](found)] == ["Mean rank of later steps, setting by setting"]
+
+
+def test_cost_is_that_of_the_published_network():
+    """ResNet-18 at 224 px is known for 1.81 billion multiplications."""
+    assert multiplications(("model.width=64",), 224) == pytest.approx(1.814e9, rel=0.002)
 
 
 @pytest.mark.parametrize("name", list(LAYOUTS))

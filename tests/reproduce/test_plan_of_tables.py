@@ -11,17 +11,19 @@ from mmcc.reproduce.plan import FULL, QUICK, TABLES, jobs_of, plan_job, runs, se
 from mmcc.training.config import differences, load_config
 
 ROWS = list(runs())
+GRID = [name for name in ROWS if "/" in name]
+MAIN = [name for name in ROWS if name not in {*GRID, *plan.SCALE}]
 
 
 @pytest.mark.parametrize("budget", [FULL, QUICK])
-@pytest.mark.parametrize("name", [name for name in ROWS if name != plan.TEACHER])
+@pytest.mark.parametrize("name", [name for name in MAIN if name != plan.TEACHER])
 def test_every_objective_has_the_same_steps_in_all(name, budget):
     job = plan_job(name, 0, budget, "corpus")
     before = job.init.config.train.steps if job.init else 0
     assert job.config.train.steps + before == budget.steps
 
 
-@pytest.mark.parametrize("name", ROWS)
+@pytest.mark.parametrize("name", MAIN)
 def test_every_run_is_of_one_size(name):
     """The same backbone, the same frames a step, the same rate and schedule: what differs is the objective."""
     ours = plan_job(plan.PLUS, 0, FULL, "corpus").config
@@ -30,6 +32,34 @@ def test_every_run_is_of_one_size(name):
     assert theirs.data.max_frames == ours.data.max_frames
     for setting in ("batch_size", "accumulation", "lr", "lr_schedule", "warmup_steps", "weight_decay", "grad_clip"):
         assert getattr(theirs.train, setting) == getattr(ours.train, setting), setting
+
+
+@pytest.mark.parametrize("choice", plan.CHOICES)
+@pytest.mark.parametrize("name", plan.TRAINED)
+def test_the_grid_has_the_same_steps_and_changes_for_every_objective(name, choice):
+    job = plan_job(plan.tuned(name, choice), 0, FULL, "corpus")
+    before = job.init.config.train.steps if job.init else 0
+    assert job.config.train.steps + before == FULL.steps // 4
+    assert job.init is None or job.init.run == plan.tuned(plan.TEACHER, choice)
+    counts = {"train.steps", "train.validate_every", "train.checkpoint_every"}
+    own = plan_job(name, 0, FULL, "corpus").config
+    changed = differences(own, job.config).keys() - counts
+    segments = {"data.segment_seconds", "data.max_utterances", "data.frame_rates"}
+    allowed = {plan.OWN: set(), plan.SLOW: {"train.lr"}, plan.FAST: {"train.lr"}, plan.OTHER_SEGMENTS: segments}
+    assert changed <= allowed[choice] and bool(changed) == bool(allowed[choice])
+
+
+def test_scale_changes_one_thing_at_a_time():
+    base = plan_job(plan.HALF, 0, FULL, "corpus").config
+    assert base.train.steps == FULL.steps // 2
+    changed = {name: differences(base, plan_job(name, 0, FULL, "corpus").config) for name in plan.SCALE}
+    assert {name: {key: value[1] for key, value in each.items()} for name, each in changed.items()} == {
+        plan.VIDEOS_100: {"data.videos": 100},
+        plan.VIDEOS_300: {"data.videos": 300},
+        plan.HALF: {},
+        plan.WIDTH_8: {"model.width": 8},
+        plan.WIDTH_32: {"model.width": 32},
+    }
 
 
 def test_mmcc_is_the_papers_objective_at_the_kitchens_size():
@@ -78,7 +108,7 @@ def test_tables_share_their_runs():
     one, both = (jobs_of(tables, FULL, "corpus", 1) for tables in (["table2"], ["table2", "table3", "table4"]))
     assert {job.key for job in one.values()} == {job.key for job in both.values()}
     everything = jobs_of(list(TABLES), FULL, "corpus", None)
-    assert len({job.key for job in everything.values()}) == len(everything) == 24 + 2 * 7
+    assert len({job.key for job in everything.values()}) == len(everything) == 24 + 2 * 7 + 7 * 4 + 5
 
 
 def test_a_run_is_named_by_what_decides_it():
@@ -96,7 +126,7 @@ def test_a_run_is_named_by_what_decides_it():
 
 
 def test_seeds_are_each_tables_own_unless_told():
-    assert [len(seeds_of(table, None)) for table in TABLES] == [1, 3, 3, 3, 3, 1]
+    assert [len(seeds_of(table, None)) for table in TABLES] == [1, 3, 3, 3, 3, 1, 1, 1]
     assert {len(seeds_of(table, 2)) for table in TABLES} == {2}
 
 

@@ -91,7 +91,8 @@ def assert_same_run(run, other):
 
 def test_a_run_writes_all_that_it_should(uncut):
     run, report = uncut
-    assert {path.name for path in run.iterdir()} >= {"config.yaml", "vocabulary.txt", "metrics.jsonl", "checkpoints"}
+    written = {"config.yaml", "corpus.json", "vocabulary.txt", "metrics.jsonl", "checkpoints"}
+    assert {path.name for path in run.iterdir()} >= written
     lines = read_metrics(run)
     assert [line["step"] for line in lines if line["part"] == "train"] == [1, 2, 3, 4, 5, 6]
     assert [line["step"] for line in lines if line["part"] == "validation"] == [3, 6]
@@ -103,6 +104,14 @@ def test_a_run_writes_all_that_it_should(uncut):
     assert "best:" in render_training(report) and json.dumps(report.to_json())
     assert len(MMCC.from_pretrained(report.best).state) and (Path(report.best) / "vocabulary.txt").is_file()
     assert Config.from_yaml(run / "config.yaml").model.feature_dims > 0
+
+
+def test_a_run_and_its_checkpoints_tell_what_they_were_trained_on(uncut, vectors_path):
+    run, report = uncut
+    corpus = Corpus.open(vectors_path)
+    for folder in (run, Path(report.best)):
+        told = json.loads((folder / "corpus.json").read_text())
+        assert told == {"path": str(vectors_path.absolute()), "videos": len(corpus), **corpus.manifest.settings()}
 
 
 def test_training_changes_the_weights_and_the_seed_changes_training(uncut, vectors_path, tmp_path):

@@ -1,0 +1,75 @@
+"""The grid that settings were chosen from, and how MMCC+ grows with videos and width."""
+
+from __future__ import annotations
+
+from mmcc.report.tables import Cell, Column, Row, Table
+from mmcc.reproduce import plan
+from mmcc.reproduce.findings import Findings
+from mmcc.reproduce.rows import INTERVALS, LABELS, Figure, columns_of
+
+_FIGURES = (
+    ("anticipation", Figure("recall@1", "R@1")),
+    ("anticipation", Figure("recall@5", "R@5")),
+    ("anticipation", Figure("recall@10", "R@10")),
+    ("anticipation", Figure("percentile_mean", "mean rank")),
+    ("unshuffling", Figure("kendall_tau", "τ", 3)),
+    ("unshuffling", Figure("kendall_tau/all_pairs", "τ, all pairs", 3)),
+)
+_CHOICES = {
+    plan.OWN: "its own settings: rate 1e-3, segments of 64 s (MMCC+: 128 s)",
+    plan.SLOW: "rate 3e-4",
+    plan.FAST: "rate 3e-3",
+    plan.OTHER_SEGMENTS: "segments of 128 s (MMCC+: 64 s)",
+}
+_SCALE = (
+    ("Training videos", "100", plan.VIDEOS_100),
+    ("Training videos", "300", plan.VIDEOS_300),
+    ("Training videos", "all", plan.HALF),
+    ("Width", "8", plan.WIDTH_8),
+    ("Width", "16", plan.HALF),
+    ("Width", "32", plan.WIDTH_32),
+)
+
+
+def tuning(findings: Findings) -> list[Table]:
+    """Every objective with every choice, on the videos that checkpoints are chosen on."""
+    tasks = {"anticipation": plan.CHOOSING_ANTICIPATION, "unshuffling": plan.CHOOSING_UNSHUFFLING}
+    rows = []
+    for name in plan.TRAINED:
+        for place, (choice, label) in enumerate(_CHOICES.items()):
+            cells = tuple(
+                findings.cell(plan.tuned(name, choice), tasks[kind], figure.name) for kind, figure in _FIGURES
+            )
+            labels = ("" if place else LABELS[name], label)
+            rows.append(Row(labels, cells, competes=False, rule=not place))
+    notes = (INTERVALS, "A quarter of the steps each, one seed, on the videos that are held out to choose by.")
+    columns = columns_of([figure for _, figure in _FIGURES], False)
+    return [Table("Tuning: the same grid for every objective", ("objective", "settings"), columns, tuple(rows), notes)]
+
+
+def scale(findings: Findings) -> list[Table]:
+    """MMCC+ by what it learns from, and by what it costs."""
+    tasks = {"anticipation": plan.ANTICIPATION, "unshuffling": plan.UNSHUFFLING}
+    rows = []
+    shown = ""
+    for group, label, run in _SCALE:
+        cells = [findings.cell(run, tasks[kind], figure.name) for kind, figure in _FIGURES]
+        cost = Cell(multiplications(plan.runs()[run].overrides) / 1e6)
+        rows.append(Row((group if group != shown else "", label), (cost, *cells), competes=False, rule=group != shown))
+        shown = group
+    notes = (INTERVALS, "MMCC+ at half of the steps, one seed. Cost: multiplications of the frame encoder for 48 px.")
+    columns = (Column("million / frame", 1, 0), *columns_of([figure for _, figure in _FIGURES], False))
+    return [Table("Scale: videos and width", ("", ""), columns, tuple(rows), notes)]
+
+
+def multiplications(overrides: tuple[str, ...], side: int = 48) -> float:
+    """Of the frame encoder for one picture."""
+    import torch
+    from torch.utils.flop_counter import FlopCounterMode
+
+    from mmcc.models.resnet import ResNet18
+    from mmcc.training.config import load_config
+
+    with FlopCounterMode(display=False) as counter, torch.inference_mode():
+        ResNet18(load_config("kitchen", list(overrides)).model.width).eval()(torch.zeros(1, 3, side, side))
+    return counter.get_total_flops() / 2  # a multiplication and an addition each
