@@ -1,14 +1,11 @@
 # Each target works on a fresh machine with Python 3.11: it makes .venv and installs what it needs.
 PYTHON ?= python3
 BIN := .venv/bin
-DEMO := build/demo
 
 .PHONY: demo test lint bench clean
 
 demo: .venv/installed
-	$(BIN)/mmcc kitchen $(DEMO)/kitchen --videos 18
-	$(BIN)/mmcc ingest $(DEMO)/kitchen -o $(DEMO)/corpus
-	$(BIN)/mmcc inspect $(DEMO)/corpus --sheet $(DEMO)/sheet.png
+	$(BIN)/mmcc demo -o demo $(if $(FRESH),--fresh)
 
 test: .venv/installed
 	$(BIN)/python -m pytest
@@ -33,7 +30,7 @@ bench: .venv/installed
 	$(BIN)/python -m benchmarks.tasks
 
 clean:
-	rm -rf .venv build
+	rm -rf .venv build demo
 
 .venv/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv

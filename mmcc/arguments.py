@@ -1,6 +1,7 @@
 """A verb is a typed function; this turns its signature into a command line.
 
-Positional-only parameters become positional arguments, the others become flags; annotations give types and help:
+Positional-only parameters become positional arguments (a list takes one or more), the others become flags (a tuple
+takes as many values as it has); annotations give types and help:
 
     def inspect(corpus: Annotated[Path, Arg("a corpus folder")], /, *, json: Annotated[bool, Arg("…")] = False) -> int
 """
@@ -108,8 +109,13 @@ def _add(command: argparse.ArgumentParser, name: str, parameter: inspect.Paramet
     if get_origin(kind) in (Union, types.UnionType):  # X | None
         kind = next(option for option in get_args(kind) if option is not types.NoneType)
     if parameter.kind is inspect.Parameter.POSITIONAL_ONLY:
+        several = get_origin(kind) is list
         command.add_argument(
-            name, type=_converter(kind, arg), metavar=arg.metavar or name.upper(), help=_plain(arg.help)
+            name,
+            type=_converter(get_args(kind)[0] if several else kind, arg),
+            nargs="+" if several else None,
+            metavar=arg.metavar or name.upper(),
+            help=_plain(arg.help),
         )
         return
     options: dict[str, Any] = {"help": _plain(arg.help), "dest": name}
@@ -124,6 +130,8 @@ def _add(command: argparse.ArgumentParser, name: str, parameter: inspect.Paramet
             options["help"] += f" (default: {parameter.default})"
         if get_origin(kind) is Literal:
             options["choices"] = get_args(kind)
+        elif get_origin(kind) is tuple:  # of so many values
+            options |= {"type": _converter(get_args(kind)[0], arg), "nargs": len(get_args(kind))}
         else:
             options["type"] = _converter(kind, arg)
     flags = [arg.short] if arg.short else []

@@ -15,13 +15,18 @@ MAY_IMPORT = {
     "corpus": {"media", "locks"},
     "kitchen": {"media", "locks"},
     "data": {"corpus", "media"},
-    "models": set(),
+    "pretrained": set(),
+    "models": {"pretrained"},
     "objectives": {"models"},
     "training": {"data", "models", "objectives", "metrics", "corpus", "media", "locks"},
-    "tasks": {"data", "models", "objectives", "metrics", "corpus", "media"},
+    "tasks": {"data", "models", "objectives", "metrics", "corpus", "media", "pretrained"},
     "report": {"tasks", "models", "metrics", "corpus", "media"},
-    "reproduce": {"training", "tasks", "report", "data", "models", "objectives", "metrics", "corpus", "media", "locks"},
+    "reproduce": {"training", "tasks", "report", "data", "models", "objectives", "metrics", "corpus", "media", "locks"}
+    | {"pretrained"},
+    "tools": {"tasks", "report", "training", "data", "models", "objectives", "metrics", "corpus", "media", "locks"},
 }
+MAY_IMPORT["showcase"] = {*MAY_IMPORT, "metrics", "progress"}
+MAY_IMPORT["verbs"] = {*MAY_IMPORT, "metrics", "arguments", "exit_codes", "progress"}
 ROOMS = sorted(path.name for path in (ROOT / "mmcc").iterdir() if (path / "__init__.py").exists())
 
 

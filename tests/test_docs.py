@@ -1,6 +1,8 @@
 """The commands and the code of the documents run as they stand."""
 
+import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -14,37 +16,66 @@ from mmcc.training.settings import flatten, to_mapping
 ROOT = Path(__file__).parents[1]
 
 
+def mmcc(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """A command as a user gives it, in a folder with a home and a cache of its own."""
+    environment = {**os.environ, "HOME": str(folder), "MMCC_CACHE": str(folder / "cache")}
+    done = subprocess.run(
+        [sys.executable, "-m", "mmcc", *words], cwd=folder, env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, f"mmcc {' '.join(words)}: {done.stderr}"
+    return done
+
+
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory) -> Path:
-    """What `make demo` makes, by the commands of the Makefile."""
-    folder = tmp_path_factory.mktemp("demo")
-    recipe = re.search(r"^demo:.*\n((?:\t.*\n)+)", (ROOT / "Makefile").read_text(), re.MULTILINE)
-    assert recipe
-    for line in recipe[1].replace("$(DEMO)", "build/demo").strip().splitlines():
-        tool, *words = line.split()
-        start = [sys.executable, "-m", "mmcc"] if tool == "$(BIN)/mmcc" else [sys.executable]
-        words = [str(ROOT / word) if word.startswith("scripts/") else word for word in words]
-        subprocess.run([*start, *words], cwd=folder, check=True, capture_output=True)
+def home(tmp_path_factory) -> Path:
+    """A user's: some videos with captions in ~/Videos/cooking, and the corpus of a demo."""
+    folder = tmp_path_factory.mktemp("home")
+    mmcc(folder, "kitchen", "demo/kitchen", "--videos", "18", "--size", "48", "--fps", "1")
+    mmcc(folder, "ingest", "demo/kitchen", "-o", "demo/corpus", "--size", "48")
+    cooking = folder / "Videos" / "cooking"
+    cooking.mkdir(parents=True)
+    for video in sorted((folder / "demo/kitchen/videos").glob("*.mp4"))[:12]:
+        shutil.copy(video, cooking)
+        for captions in (folder / "demo/kitchen/captions").glob(f"{video.stem}.*"):
+            shutil.copy(captions, cooking)
+    _give_the_lines_for_your_own_video(folder)
     return folder
 
 
-def test_the_demo_draws_its_sheet(demo):
-    assert (demo / "build/demo/sheet.png").stat().st_size > 20_000
+def _give_the_lines_for_your_own_video(home: Path) -> None:
+    """All but the installation, as they stand; training for two steps in place of two thousand."""
+    part = (ROOT / "README.md").read_text().split("## On your own video")[1]
+    install, *lines = re.findall(r"```\n(.*?)```", part, re.DOTALL)[0].strip().splitlines()
+    assert install.startswith("pip install") and len(lines) == 4
+    for line in lines:
+        program, *words = line.replace("~", str(home)).split()
+        short = ["--train.steps", "2", "--train.validation_segments", "2"] if words[0] == "train" else []
+        assert program == "mmcc"
+        mmcc(home, *words, *short)
+
+
+def test_the_lines_for_your_own_video_write_what_they_say(home):
+    assert (home / "changes.png").stat().st_size > 20_000
+    assert list((home / "guide").rglob("guide.html"))
+    assert (home / "cooking.html").stat().st_size > 20_000
 
 
 @pytest.mark.parametrize("document", ["README.md", "docs/corpus.md", "docs/kitchen.md"])
-def test_python_in_the_documents_runs(demo, document):
+def test_python_in_the_documents_runs(home, document):
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / document).read_text(), re.DOTALL)
     assert blocks
     for block in blocks:
-        done = subprocess.run([sys.executable, "-c", block], cwd=demo, capture_output=True, text=True)
+        done = subprocess.run([sys.executable, "-c", block], cwd=home, capture_output=True, text=True)
         assert done.returncode == 0 and done.stdout, done.stderr
 
 
 def test_every_flag_in_the_documents_exists():
     text = "".join(
         (ROOT / name).read_text()
-        for name in ("README.md", *(f"docs/{page}.md" for page in ("corpus", "kitchen", "training", "results")))
+        for name in (
+            "README.md",
+            *(f"docs/{page}.md" for page in ("corpus", "kitchen", "training", "results", "tools")),
+        )
     )
     told = ""
     verbs = [["mmcc", verb.__name__] for verb in VERBS]

@@ -21,6 +21,7 @@ from torch import Tensor, nn
 from mmcc.models.config import ModelConfig
 from mmcc.models.nodes import BatchLike, Nodes
 from mmcc.models.weights import WeightsError, load_weights
+from mmcc.pretrained import with_shipped
 
 CONFIG_FILE, WEIGHTS_FILE = "config.json", "model.safetensors"  # the names the hub expects
 
@@ -64,8 +65,9 @@ class Model(nn.Module, ABC):
 
     @classmethod
     def from_pretrained(cls, folder: str | Path) -> Self:
-        """The model that `save_pretrained` wrote, on the CPU and in evaluation mode."""
-        path = Path(folder) / CONFIG_FILE
+        """The model that `save_pretrained` wrote, or a shipped one by name; on the CPU and in evaluation mode."""
+        folder = with_shipped(folder)
+        path = folder / CONFIG_FILE
         description = _read_description(path)
         try:
             if (model_type := description.pop("model_type")) != cls.model_type:
@@ -74,7 +76,7 @@ class Model(nn.Module, ABC):
             model = cls(ModelConfig(**description), *sizes)
         except (KeyError, TypeError, ValueError) as error:
             raise _not_a_configuration(path, error) from error
-        load_weights(model, Path(folder) / WEIGHTS_FILE)
+        load_weights(model, folder / WEIGHTS_FILE)
         return model.eval()
 
 
@@ -90,8 +92,8 @@ def register_model(model: ModelClass) -> ModelClass:
 
 
 def load_model(folder: str | Path) -> Model:
-    """The model in a folder, of whatever class it is; on the CPU and in evaluation mode."""
-    path = Path(folder) / CONFIG_FILE
+    """The model in a folder, or a shipped one by name, of whatever class it is; on the CPU and in evaluation mode."""
+    path = with_shipped(folder) / CONFIG_FILE
     model_type = _read_description(path).get("model_type")
     if model_type not in _CLASSES:
         cause = f"its model_type is {model_type!r} (known: {', '.join(sorted(_CLASSES))})"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from html import escape
 
-_VOID = frozenset({"br", "meta"})  # elements that HTML does not close
+_VOID = frozenset({"br", "img", "meta"})  # elements that HTML does not close
 
 
 class Markup(str):

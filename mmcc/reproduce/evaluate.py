@@ -16,6 +16,7 @@ from mmcc.corpus import Corpus
 from mmcc.data.config import DataConfig
 from mmcc.media.errors import InputError
 from mmcc.metrics import Interval, PerVideo, bootstrap
+from mmcc.pretrained import with_shipped
 from mmcc.report.tables import EMPTY, Cell, Column, Row, Table, notes_as_markdown, to_markdown
 from mmcc.reproduce import plan
 from mmcc.reproduce.exam import Bars, Exam, NotMeasured, Sitting
@@ -90,7 +91,7 @@ def evaluate(
 
 
 def _open(source: str, corpus: Corpus, which: str | int) -> tuple[Learner, Checkpoint | None]:
-    if Path(source).is_dir():
+    if with_shipped(source).is_dir():
         found = find_checkpoint(Path(source), which)
         return open_learner(found.folder), found
     try:

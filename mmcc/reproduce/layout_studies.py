@@ -72,4 +72,4 @@ def multiplications(overrides: tuple[str, ...], side: int = 48) -> float:
 
     with FlopCounterMode(display=False) as counter, torch.inference_mode():
         ResNet18(load_config("kitchen", list(overrides)).model.width).eval()(torch.zeros(1, 3, side, side))
-    return counter.get_total_flops() / 2  # a multiplication and an addition each
+    return float(counter.get_total_flops()) / 2  # a multiplication and an addition each

@@ -10,12 +10,15 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from mmcc.data.vocabulary import Vocabulary
 from mmcc.media.errors import InputError
+from mmcc.pretrained import shipped_names, with_shipped
+
+if TYPE_CHECKING:
+    from mmcc.data.vocabulary import Vocabulary
 
 BEST, LAST = "best", "last"
 
@@ -35,17 +38,23 @@ class Checkpoint:
         return default if value is None else value
 
     def vocabulary(self) -> Vocabulary:
+        from mmcc.data.vocabulary import Vocabulary  # here, since it loads torch: who only looks need not wait
+
         return Vocabulary.load(self.folder / "vocabulary.txt")
 
 
 def find_checkpoint(source: Path, which: str | int = BEST) -> Checkpoint:
-    """A checkpoint's own folder; or of a run's the best by its validation, the last, or that of a step."""
+    """A checkpoint's own folder, or a shipped model's; of a run the best by its validation, the last, or a step's."""
+    source = with_shipped(source)
     if (source / "config.json").is_file():
         folder = source
     elif (source / "checkpoints").is_dir():
         folder = _of_run(source, which)
     else:
-        remedy = "Name a folder that mmcc train wrote, or one of its checkpoints."
+        shipped = ", ".join(shipped_names())
+        remedy = (
+            f"Name a folder that mmcc train wrote, one of its checkpoints, or a model that comes with mmcc: {shipped}."
+        )
         raise InputError(
             source, "is no run and no checkpoint" if source.exists() else "there is no such folder", remedy
         )

@@ -1,1 +1,1 @@
-"""The verbs that ask a trained model about footage: a file each, and no logic of their own."""
+"""The verbs of the command line: a file each, and no logic of their own."""

@@ -1,0 +1,1 @@
+"""Everything put together for people: the report of a run, and the demo."""

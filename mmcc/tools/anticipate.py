@@ -1,0 +1,249 @@
+"""What is yet to come, told from a clip: the steps of a list by how probable they are, and "none of these".
+
+Probabilities are those of mmcc.tasks.calibration. They come with the model (calibration.json beside its weights), or
+are fitted once on the held-out videos of the corpus it was trained on; a model that has neither says so.
+
+Shapes: T steps, E kinds of evidence.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mmcc.corpus import Corpus
+from mmcc.corpus.source import Skipped, Task
+from mmcc.media.errors import InputError
+from mmcc.media.names import one_line
+from mmcc.tasks.calibration import Calibration, uncalibrated
+from mmcc.tools.cache import Answer, Cache
+from mmcc.tools.domain import domain_warnings
+from mmcc.tools.drawing import clock
+from mmcc.tools.footage import Begin, Footage
+from mmcc.tools.model import ToolModel
+from mmcc.tools.queries import Node, frame_at, is_photo, look_at, look_at_photo, open_video, photo_warnings, read_texts
+
+CALIBRATION = "calibration.json"
+LAST = 20.0  # seconds of a longer video that are looked at: about a step, and what comes next is asked from its end
+_TEST_VIDEOS = 200  # enough for an error of half a per cent, and a minute on a small machine
+_MAX_STEPS, _MAX_LETTERS = 10_000, 1000  # of a list: anything longer is some other file
+Progress = Callable[[list[str]], Iterable[str]]
+
+
+@dataclass(frozen=True)
+class Clip:
+    """What was looked at: a stretch of a video, or a photo."""
+
+    name: str
+    node: Node
+    start: float | None = None
+    end: float | None = None
+    notes: tuple[str, ...] = ()  # what had to be assumed
+    footage: Footage | None = None
+
+
+@dataclass(frozen=True)
+class Anticipation:
+    """Steps, the most probable first."""
+
+    clip: Clip
+    steps: list[tuple[str, float]]
+    none: float
+    calibration: Calibration | None
+    skipped: list[Skipped]  # steps of which the model knows no word
+    warnings: list[str]
+
+    def to_json(self, top: int | None = None) -> dict[str, Any]:
+        told = self.calibration.figures if self.calibration else {}
+        return {
+            "schema": 1,
+            "clip": self.clip.name,
+            "from": self.clip.start,
+            "to": self.clip.end,
+            "steps": [{"text": text, "probability": probability} for text, probability in self.steps[:top]],
+            "none": self.none,
+            "calibrated": self.calibration is not None,
+            "calibration_error": told.get("ece/steps/after"),
+            "skipped": [{"path": each.path, "reason": each.reason} for each in self.skipped],
+            "warnings": self.warnings,
+        }
+
+
+def anticipate(
+    model: ToolModel, clip: Clip, steps: Sequence[str], cache: Cache, fit: Progress | None = None
+) -> Anticipation:
+    """How probable it is of each step that it is yet to come, and that none is."""
+    listed = list(dict.fromkeys(steps))
+    texts = read_texts(model, listed, cache)
+    known = [at for at, text in enumerate(listed) if text not in texts.strangers]
+    asked = [listed[at] for at in known]
+    kinds = [clip.node.future, clip.node.present] + ([] if clip.node.past is None else [clip.node.past])
+    evidence_TE = np.stack([texts.pi[known] @ kind for kind in kinds], axis=1).astype(np.float64)
+    calibration, warnings = find_calibration(model, cache, fit)
+    if calibration is None:
+        of_list = np.zeros(len(asked), np.int64)
+        probabilities, none_1 = uncalibrated(evidence_TE, of_list, float(_temperature(model)))
+        none = float(none_1[0])
+    else:
+        probabilities, none = calibration(evidence_TE)
+    order = np.argsort(-probabilities, kind="stable")
+    ranked = [(asked[at], float(probabilities[at])) for at in order]
+    skipped = [Skipped(text, f"{model.name} knows no word of it") for text in texts.strangers]
+    return Anticipation(clip, ranked, none, calibration, skipped, [*clip.notes, *texts.warnings(model), *warnings])
+
+
+def open_clip(
+    model: ToolModel,
+    source: str,
+    cache: Cache,
+    *,
+    start: float | None = None,
+    end: float | None = None,
+    progress: Begin | None = None,
+) -> Clip:
+    """A photo, a video file or CORPUS:ID. Of a video: from `start` to `end`, or its last 20 s."""
+    if is_photo(source):
+        if start is not None or end is not None:
+            raise InputError(source, "is a photo, of which there is no stretch", "Leave out --from and --to.")
+        path = Path(source)
+        return Clip(source, look_at_photo(model, path, cache), notes=tuple(photo_warnings(model, path, cache)))
+    footage = open_video(model, source, cache, progress)
+    notes = [model.note] if model.note and Path(source).exists() else []  # frames of a corpus are taken as they are
+    notes += domain_warnings(model, [footage], cache)
+    times = footage.video.times
+    last = max(footage.video.duration, float(times[-1])) if end is None else end
+    first = max(0.0, last - LAST) if start is None else start
+    if first >= last:
+        raise InputError(source, f"{clock(first)} is not before {clock(last)}", "Choose a stretch within the video.")
+    inside = np.flatnonzero((times >= first) & (times < last))
+    if not len(inside):
+        at = frame_at(footage, (first + last) / 2)  # shorter than a frame lasts
+        inside = np.array([at])
+    frames = slice(int(inside[0]), int(inside[-1]) + 1)
+    return Clip(footage.name, look_at(model, footage, frames, cache), first, last, tuple(notes), footage)
+
+
+def read_steps(path: Path) -> list[str]:
+    """A step a line; empty lines are left out."""
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        cause = getattr(error, "strerror", None) or "is no UTF-8 text"
+        raise InputError(path, f"cannot be read ({cause})", "Write a text file with a step a line.") from None
+    steps = [" ".join(line.split()) for line in lines if line.strip()]
+    if not steps:
+        raise InputError(path, "names no step", "Write a step a line.")
+    if len(steps) > _MAX_STEPS or max(map(len, steps)) > _MAX_LETTERS:
+        raise InputError(path, "is no list of steps", "Write a step a line, of a few words each.")
+    return steps
+
+
+def steps_of_task(name: str, folder: Path | None, clip: str) -> list[str]:
+    """Of a CrossTask release, or of a corpus; without either, of the corpus that the clip is in."""
+    from mmcc.corpus.crosstask import is_crosstask, read_crosstask
+
+    place = folder or Path(clip.rpartition(":")[0])
+    if is_crosstask(place):
+        tasks = read_crosstask(place).tasks
+    elif (place / "manifest.json").is_file():
+        tasks = Corpus.open(place).tasks
+    else:
+        cause = "is no CrossTask release and no corpus" if folder else "the clip is in no corpus that names tasks"
+        raise InputError(folder or clip, cause, "Name one with --crosstask, or list the steps with --steps.")
+    return list(find_task(name, tasks.values(), str(place)).steps)
+
+
+def find_task(name: str, known: Iterable[Task], where: str) -> Task:
+    """By id or title, in any case; of a part of a title where it is of one task alone."""
+    tasks = [task for task in known if task.steps]
+    wanted = name.strip().lower()
+    found = [task for task in tasks if wanted in (task.id.lower(), task.title.lower())]
+    found = found or [task for task in tasks if wanted and wanted in task.title.lower()]
+    if len(found) != 1:
+        titles = [task.title or task.id for task in found or tasks]
+        cause = f"has {len(found) or 'no'} tasks named {name!r}"
+        raise InputError(where, cause, f"Choose one of: {', '.join(titles[:20])}." if titles else "It names no steps.")
+    return found[0]
+
+
+def find_calibration(
+    model: ToolModel, cache: Cache, progress: Progress | None = None
+) -> tuple[Calibration | None, list[str]]:
+    """The model's own, or one that is fitted now and kept; else none, and why."""
+    path = model.folder / CALIBRATION
+    if path.is_file():
+        try:
+            return Calibration.from_json(json.loads(path.read_text(encoding="utf-8"))), []
+        except (OSError, ValueError) as error:
+            raise InputError(path, f"cannot be read ({error})", "Remove it, or copy it again.") from None
+    said = "probabilities are not calibrated"
+    if model.trained_on is None or not (model.trained_on / "manifest.json").is_file():
+        where = f" ({model.trained_on})" if model.trained_on else ""
+        return None, [f"{said}: the corpus that {model.name} was trained on{where} is not here"]
+    key = [model.checksum, str(model.trained_on.resolve())]
+    trained_on = Corpus.open(model.trained_on)
+
+    def make() -> Answer:
+        found = fit_calibration(model, trained_on, progress)
+        return Answer(facts={"calibration": found.to_json() if found else None})
+
+    kept = cache.remember("calibration", key, make).facts["calibration"]
+    if kept is None:
+        return None, [f"{said}: no held-out video of {model.trained_on} has labelled steps of which others follow"]
+    return Calibration.from_json(kept), []
+
+
+def fit_calibration(model: ToolModel, corpus: Corpus, progress: Progress | None = None) -> Calibration | None:
+    """Fitted on the videos that its checkpoint was chosen on, measured on test videos; None without labelled steps."""
+    from mmcc.data.splits import videos_for
+    from mmcc.tasks.calibration import ask, calibrate
+    from mmcc.tasks.embedding import embed_videos
+
+    data = model.settings.get("data")
+    held_out = float(data.get("held_out", 0.05)) if isinstance(data, dict) else 0.05
+    fitting, testing = (
+        [video for video in videos_for(corpus, purpose, held_out) if corpus[video].steps and len(corpus[video].times)]
+        for purpose in ("validation", "test")
+    )
+    if not fitting:
+        return None
+    testing = testing[:: -(-len(testing) // _TEST_VIDEOS) or 1]
+    seen = embed_videos(model.learner, corpus, [*fitting, *testing], progress=progress)
+    fit, test = (ask(model.learner, part, corpus.tasks) for part in (seen[: len(fitting)], seen[len(fitting) :]))
+    return calibrate(fit, test, temperature=model.learner.temperature) if fit else None
+
+
+def _temperature(model: ToolModel) -> float:
+    """Of the model's edges, without loading it."""
+    value: Any = model.settings
+    for name in ("objective", "cycle", "temperature"):
+        value = value.get(name) if isinstance(value, dict) else None
+    return float(value or 0.1)
+
+
+def render(found: Anticipation, top: int | None = None) -> str:
+    """A table with bars for people."""
+    clip = found.clip
+    stretch = f", {clock(clip.start)} to {clock(clip.end)}" if clip.start is not None and clip.end is not None else ""
+    lines = [f"Yet to come after {one_line(clip.name)}{stretch}:", ""]
+    rows = [*found.steps[:top], ("none of these", found.none)]
+    width = min(max(len(text) for text, _ in rows), 60)
+    for place, (text, probability) in enumerate(rows):
+        if place == len(rows) - 1:
+            lines.append("")
+        lines.append(f"  {100 * probability:5.1f} %  {one_line(text)[:60]:<{width}}  {'█' * round(30 * probability)}")
+    left = len(found.steps) - len(rows) + 1
+    if left > 0:
+        lines.insert(-2, f"           ({left} less probable ones)")
+    error = found.calibration.figures.get("ece/steps/after") if found.calibration else None
+    lines += ["", "Each is the probability that the step comes later; several may, so they do not add up to 100 %."]
+    if found.calibration is None:
+        lines.append("They are not calibrated: take them as an order, not as probabilities.")
+    if error is not None:
+        lines.append(f"On held-out videos such probabilities were off by {100 * error:.1f} points on average.")
+    return "\n".join(lines)

@@ -1,0 +1,242 @@
+"""Is this footage like what a model was trained on? By how its pictures look, before any network has seen them.
+
+    T² = (x̄ - μ)ᵀ (B + W / n + ρ I)⁻¹ (x̄ - μ) / K
+
+x̄ is the mean look of n frames, each of the K figures in units of its spread over training frames; B is the covariance
+of looks between training videos, W that within a video. So many frames are judged as a video, and few as few. T is
+about 0.7 for a kitchen video; the threshold lies above 98 % of held-out ones, be 4, 8 or 32 of their frames shown.
+
+Why not the model's own embeddings: a network maps what it does not know to where it knows something. Of five real
+clips and five sets of photos, the shipped model's z set three and two apart from the 2 % furthest held-out kitchen
+videos at best (cosine to the nearest five of 4,000 training frames; Mahalanobis, and π, fewer); T sets all ten apart.
+
+Shapes: P frames, n of one video, H × W pixels, K figures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mmcc.corpus import Corpus, Video
+from mmcc.media.errors import InputError
+from mmcc.tools.cache import Answer, Cache
+from mmcc.tools.footage import Footage, at_size
+from mmcc.tools.model import ToolModel
+
+FILE = "domain.npz"  # beside the weights of a model that was published
+FRAMES = 32  # of a video, evenly spaced
+_VIDEOS = 300  # learnt from: more change nothing
+_LEAST_VIDEOS = 8  # learnt from: fewer say nothing of how videos differ
+_RIDGE = 0.03  # of unit variances: less trusts directions that hardly vary, more hides what is odd
+_SEEN = (4, 8, FRAMES)  # frames that a threshold must hold for
+_QUANTILE = 0.98
+_UNKNOWN_WORDS = 0.2  # share: of kitchen videos at most 0.03 are unknown, of real narration 0.33 to 0.47
+_LEAST_WORDS = 20
+_VERSION = "1"  # of the looks
+
+Floats = NDArray[np.floating[Any]]
+
+
+@dataclass(frozen=True)
+class Domain:
+    """How the videos that a model was trained on look."""
+
+    mean: Floats  # [K]
+    spread: Floats  # [K]
+    between: Floats  # [K, K], of spread 1
+    within: Floats  # [K, K]
+    threshold: float
+
+    @classmethod
+    def fit(cls, learnt: Sequence[Floats], held_out: Sequence[Floats]) -> Domain:
+        """From the looks [n, K] of each video: of those trained on, and of others that set the threshold."""
+        every = np.concatenate(learnt)
+        mean, spread = every.mean(axis=0), every.std(axis=0) + 1e-6
+        scaled = [(looks - mean) / spread for looks in learnt if len(looks) > 1]
+        between = np.cov(np.stack([looks.mean(axis=0) for looks in scaled]).T)
+        within = np.mean([np.cov(looks.T) for looks in scaled], axis=0)
+        draft = cls(mean, spread, between, within, np.inf)
+        random = np.random.default_rng(0)
+        shown = [[draft.distance(_some(looks, count, random)) for looks in held_out] for count in _SEEN]
+        return cls(mean, spread, between, within, float(max(np.quantile(each, _QUANTILE) for each in shown)))
+
+    def distance(self, looks_nK: Floats) -> float:
+        """T of the frames of one video."""
+        count, figures = looks_nK.shape
+        apart = (looks_nK.mean(axis=0) - self.mean) / self.spread
+        covariance = self.between + self.within / count + _RIDGE * np.eye(figures)
+        return float(np.sqrt(apart @ np.linalg.solve(covariance, apart) / figures))
+
+    def to_answer(self) -> Answer:
+        arrays = {name: getattr(self, name).astype(np.float32) for name in ("mean", "spread", "between", "within")}
+        return Answer(arrays, {"threshold": self.threshold})
+
+    @classmethod
+    def from_answer(cls, answer: Answer) -> Domain:
+        return cls(**answer.arrays, threshold=float(answer.facts["threshold"]))
+
+
+def _some(looks_nK: Floats, count: int, random: np.random.Generator) -> Floats:
+    return looks_nK[random.permutation(len(looks_nK))[:count]]
+
+
+def domain_warnings(model: ToolModel, footage: Sequence[Footage], cache: Cache) -> list[str]:
+    """One line on the videos that look unlike those trained on, one on those whose words the model does not know."""
+    if model.feature_dims:
+        return []  # vectors have no looks
+    domain, why_not = domain_of(model, cache)
+    if domain is None:
+        return [why_not] if why_not else []
+    distances = {each.name: domain.distance(_looks_of(each, model, cache)) for each in footage}
+    odd = {name: distance for name, distance in distances.items() if distance > domain.threshold}
+    unknown = [each.name for each in footage if _is_unknown(each.embedding(model, cache).facts)]
+    lines = [_warning(model, odd, len(footage), domain.threshold)] if odd else []
+    if unknown:
+        who = _named(unknown, len(footage))
+        lines.append(f"{who}: {model.name} does not know many of the words that are said. Take its answers with care.")
+    return lines
+
+
+def domain_warning(model: ToolModel, pictures_PHWC: NDArray[np.uint8], name: str, cache: Cache) -> str | None:
+    """Of pictures that are no video's: photos, say."""
+    domain, why_not = (None, None) if model.feature_dims else domain_of(model, cache)
+    if domain is None:
+        return why_not
+    distance = domain.distance(looks(_shrunk(pictures_PHWC, model.size)))
+    return _warning(model, {name: distance}, 1, domain.threshold) if distance > domain.threshold else None
+
+
+def _warning(model: ToolModel, odd: Mapping[str, float], of: int, threshold: float) -> str:
+    who, most = _named(list(odd), of), max(odd.values())
+    figures = f"distance {'up to ' if len(odd) > 1 else ''}{most:.2f}; its own videos stay below {threshold:.2f}"
+    return f"{who}: unlike what {model.name} was trained on ({figures}). Take its answers with care."
+
+
+def _named(names: list[str], of: int) -> str:
+    return names[0] if len(names) == 1 else f"{len(names)} of {of} videos, {names[0]} among them"
+
+
+def _is_unknown(words: Mapping[str, Any]) -> bool:
+    return bool(words["words"] >= _LEAST_WORDS and words["unknown"] > _UNKNOWN_WORDS * words["words"])
+
+
+def domain_of(model: ToolModel, cache: Cache) -> tuple[Domain | None, str | None]:
+    """What came with the model, or is learnt from the corpus it was trained on, once; else why there is none."""
+    path = model.folder / FILE
+    if path.is_file():
+        return load_domain(path), None
+    if model.trained_on is None:
+        return None, None
+    try:
+        corpus = Corpus.open(model.trained_on)
+    except (InputError, OSError):
+        return None, f"Cannot tell whether this is like what {model.name} was trained on: {model.trained_on} is gone."
+    held_out = float(model.settings.get("data", {}).get("held_out", 0.05))
+
+    def make() -> Answer:
+        fitted = fit_domain(corpus, held_out, model.size)
+        return fitted.to_answer() if fitted else Answer()
+
+    kept = cache.remember("domain", [_VERSION, model.checksum, str(model.size)], make)
+    if kept.arrays:
+        return Domain.from_answer(kept), None
+    return None, f"Cannot tell whether this is like what {model.name} was trained on: that was too few pictures."
+
+
+def fit_domain(corpus: Corpus, held_out: float, size: int) -> Domain | None:
+    """From a corpus's training videos, with the threshold from those that checkpoints are chosen by; None of too few."""
+    from mmcc.data.splits import some_of, videos_for
+
+    learnt = some_of(videos_for(corpus, "train", held_out), _VIDEOS)
+    chosen = videos_for(corpus, "validation", held_out) or learnt
+    if corpus.manifest.encoding == "float32" or sum(len(corpus[each].times) > 1 for each in learnt) < _LEAST_VIDEOS:
+        return None
+    return Domain.fit(list(_looks(corpus, learnt, size)), list(_looks(corpus, chosen, size)))
+
+
+def _looks(corpus: Corpus, ids: Iterable[str], size: int) -> Iterable[Floats]:
+    return (looks(_frames(corpus[each], size)) for each in ids if len(corpus[each].times))
+
+
+def _looks_of(footage: Footage, model: ToolModel, cache: Cache) -> Floats:
+    def make() -> Answer:
+        return Answer({"looks": looks(_frames(footage.video, model.size)).astype(np.float32)})
+
+    return cache.remember("looks", [_VERSION, footage.key, str(model.size)], make).arrays["looks"]
+
+
+def _frames(video: Video, size: int) -> NDArray[np.uint8]:
+    count = len(video.times)
+    wanted = np.unique(np.linspace(0, count - 1, min(count, FRAMES)).round().astype(int))
+    return _shrunk(np.stack([video.frames(at, at + 1)[0] for at in wanted.tolist()]), size)
+
+
+def _shrunk(pictures_PHWC: NDArray[np.uint8], size: int) -> NDArray[np.uint8]:
+    import torch
+
+    shrunk: NDArray[np.uint8] = at_size(torch.from_numpy(pictures_PHWC), size).numpy()
+    return shrunk
+
+
+def looks(frames_PHWC: NDArray[np.uint8]) -> Floats:
+    """Colours, contrasts and textures of each frame [P, K]: what tells a drawing from a photo or a slide."""
+    rgb = frames_PHWC.astype(np.float32) / 255
+    grey = rgb.mean(axis=3)
+    figures = [rgb.mean(axis=(1, 2)), rgb.std(axis=(1, 2)), (rgb.max(axis=3) - rgb.min(axis=3)).mean(axis=(1, 2))]
+    for scale in (1, 2, 4):
+        for steps in _steps(_averaged(grey, scale)):
+            figures += [_log(steps.mean(axis=1)), _log(np.median(steps, axis=1))]
+    across, _ = _steps(grey)
+    figures += [(across < flat).mean(axis=1) for flat in (0.004, 0.012, 0.03)]
+    figures += list(np.quantile(across, (0.9, 0.98), axis=1))
+    figures += [_log(each) for each in np.quantile(_curvature(grey), (0.25, 0.5, 0.75, 0.95), axis=1)]
+    for tint in (rgb[..., 0] - rgb[..., 1], (rgb[..., 0] + rgb[..., 1]) / 2 - rgb[..., 2]):
+        figures += [tint.mean(axis=(1, 2)), tint.std(axis=(1, 2)), _log(_steps(tint)[0].mean(axis=1))]
+    figures += [np.sqrt(((grey >= low / 8) & (grey < (low + 1) / 8)).mean(axis=(1, 2))) for low in range(8)]
+    return np.column_stack(figures)
+
+
+def _averaged(grey_PHW: Floats, scale: int) -> Floats:
+    count, height, width = grey_PHW.shape
+    rows, columns = height // scale, width // scale
+    blocks = grey_PHW[:, : rows * scale, : columns * scale].reshape(count, rows, scale, columns, scale)
+    averaged: Floats = blocks.mean(axis=(2, 4))
+    return averaged
+
+
+def _steps(grey_PHW: Floats) -> tuple[Floats, Floats]:
+    """How neighbours differ, across and down: [P, …] each."""
+    across, down = np.diff(grey_PHW, axis=2), np.diff(grey_PHW, axis=1)
+    return np.abs(across).reshape(len(grey_PHW), -1), np.abs(down).reshape(len(grey_PHW), -1)
+
+
+def _curvature(grey_PHW: Floats) -> Floats:
+    around = grey_PHW[:, :-2, 1:-1] + grey_PHW[:, 2:, 1:-1] + grey_PHW[:, 1:-1, :-2] + grey_PHW[:, 1:-1, 2:]
+    return np.abs(4 * grey_PHW[:, 1:-1, 1:-1] - around).reshape(len(grey_PHW), -1)
+
+
+def _log(value: Floats) -> Floats:
+    logarithm: Floats = np.log(1e-3 + value)  # 1e-3: a quarter of a step of 8 bits
+    return logarithm
+
+
+def load_domain(path: Path) -> Domain:
+    try:
+        with np.load(path, allow_pickle=False) as stored:
+            return Domain(
+                **{name: stored[name] for name in stored.files if name != "threshold"},
+                threshold=float(stored["threshold"]),
+            )
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(path, f"cannot be read ({error})", "Install mmcc again.") from None
+
+
+def save_domain(domain: Domain, path: Path) -> None:
+    arrays: dict[str, Any] = {**domain.to_answer().arrays, "threshold": np.float64(domain.threshold)}
+    np.savez_compressed(path, **arrays)

@@ -1,0 +1,102 @@
+"""A trained model by name, known well enough to answer from the cache; its weights are loaded when asked for."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mmcc.media.errors import InputError
+from mmcc.tasks.runs import BEST, find_checkpoint
+
+if TYPE_CHECKING:
+    from mmcc.tasks.learner import Learner
+
+CORPUS = "corpus.json"
+_IDENTITY = ("model.safetensors", "config.json", "config.yaml", "vocabulary.txt")  # all that an answer depends on
+_SIZE, _FIT, _FPS = 112, "crop", 1.0  # of runs that do not say: the paper's pictures at its densest rate
+
+
+@dataclass(frozen=True)
+class ToolModel:
+    """What is known of a model without loading it."""
+
+    name: str  # as the user named it
+    folder: Path  # the checkpoint's
+    checksum: str  # of its weights, settings and words
+    size: int  # of the frames it was trained on: side of a picture, in pixels
+    fit: str
+    fps: float
+    feature_dims: int  # 0: it reads pictures
+    settings: Mapping[str, Any] = field(repr=False)  # of config.yaml
+    trained_on: Path | None = None  # the corpus, where its place is known
+    assumed: bool = False  # it does not say how its frames were made
+
+    @property
+    def note(self) -> str:
+        """What had to be assumed, for people."""
+        if not self.assumed or self.feature_dims:
+            return ""
+        how = f"{self.size} pixels, {self.fps:g} a second"
+        return f"{self.name} does not say how the frames it was trained on were made: videos are read at {how}."
+
+    @cached_property
+    def learner(self) -> Learner:
+        """The model itself. Loads torch."""
+        from mmcc.tasks.learners import open_learner
+
+        return open_learner(self.folder)
+
+
+def open_model(source: str | Path, checkpoint: str | int = BEST) -> ToolModel:
+    """A run, a checkpoint's folder, or a model that comes with the package: kitchen."""
+    found = find_checkpoint(Path(source), checkpoint)
+    corpus = _corpus_settings(found.folder)
+    vectors = corpus.get("encoding") == "float32"
+    dims = int(found.setting("model.feature_dims", 0)) if found.setting("model.frame_encoder", "") == "features" else 0
+    return ToolModel(
+        name=str(source),
+        folder=found.folder,
+        checksum=_checksum(found.folder),
+        size=_SIZE if vectors else int(corpus.get("size", _SIZE)),
+        fit=str(corpus.get("fit") or _FIT),
+        fps=float(corpus.get("fps", _FPS)),
+        feature_dims=dims,
+        settings=found.settings,
+        trained_on=Path(corpus["path"]) if corpus.get("path") else None,
+        assumed=not corpus,
+    )
+
+
+def _corpus_settings(checkpoint: Path) -> dict[str, Any]:
+    """corpus.json beside the checkpoint's weights, or that of its run; {} where there is none."""
+    for path in (checkpoint / CORPUS, checkpoint.parent.parent / CORPUS):
+        if path.is_file():
+            try:
+                content = json.loads(path.read_text(encoding="utf-8"))
+                if not isinstance(content, dict) or not {"size", "fit", "fps"} <= content.keys():
+                    raise ValueError("it names no size, fit and fps")
+            except (OSError, ValueError) as error:
+                remedy = "Copy it again from where the run was made."
+                raise InputError(path, f"cannot be read ({error})", remedy) from None
+            return content
+    return {}
+
+
+def _checksum(folder: Path) -> str:
+    """Of the files themselves: a manifest may be older than they are, and a second has room for them."""
+    digest = hashlib.sha256()
+    for name in _IDENTITY:
+        path = folder / name
+        try:
+            if path.is_file():  # a model of vision alone has no words
+                with path.open("rb") as file:
+                    digest.update(hashlib.file_digest(file, "sha256").digest())
+        except OSError as error:
+            raise InputError(path, f"cannot be read ({error.strerror})", "Copy it again.") from None
+        digest.update(b"|")
+    return digest.hexdigest()

@@ -1,0 +1,189 @@
+"""What is asked with: a text, a photo, or a stretch of footage, as vectors in the space that answers are found in.
+
+All are kept, so that the second question with the same thing loads no torch.
+
+Shapes: T texts, n frames, D dims.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mmcc.corpus import Corpus
+from mmcc.media.errors import InputError
+from mmcc.tools.cache import Answer, Cache
+from mmcc.tools.footage import Begin, Footage, open_footage
+from mmcc.tools.model import ToolModel
+
+if TYPE_CHECKING:
+    from mmcc.media.pictures import Fit
+    from mmcc.tasks.learner import Embedding, TextLearner
+
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Texts:
+    """Texts as a model reads them."""
+
+    pi: Floats  # [T, D]
+    unknown: list[str]  # words that it does not know, as they come
+    strangers: list[str]  # texts of which it knows no word
+
+    def warnings(self, model: ToolModel) -> list[str]:
+        if not self.unknown:
+            return []
+        return [f"{model.name} does not know the words: {', '.join(self.unknown)}"]
+
+
+@dataclass(frozen=True)
+class Node:
+    """Something seen: where it is, and where its future and, if the model has one, its past are sought. [D] each."""
+
+    present: Floats
+    future: Floats
+    past: Floats | None
+
+
+def read_texts(model: ToolModel, texts: Sequence[str], cache: Cache) -> Texts:
+    """Texts embedded; a model of vision alone is refused, and so are texts of which no word is known at all."""
+    answer = cache.remember("texts", [model.checksum, *texts], lambda: _embed_texts(model, texts))
+    found = Texts(answer.arrays["pi"], answer.facts["unknown"], answer.facts["strangers"])
+    if len(found.strangers) == len(set(texts)):
+        refuse_strangers(model, found)
+    return found
+
+
+def refuse_strangers(model: ToolModel, texts: Texts) -> None:
+    """Where every text counts."""
+    if texts.strangers:
+        cause = f"knows no word of {', '.join(repr(text) for text in texts.strangers[:3])}"
+        raise InputError(model.name, cause, "Say it in other words: its vocabulary.txt lists those that it knows.")
+
+
+def look_at(model: ToolModel, footage: Footage, frames: slice, cache: Cache) -> Node:
+    """What is seen in some frames of a video, as one node: mean z, unit-norm mean π."""
+    key = [model.checksum, footage.key, "as is" if model.assumed else str(model.size)]
+    key += [str(frames.start), str(frames.stop)]
+
+    def make() -> Answer:
+        import torch
+
+        from mmcc.tasks.learner import Embedding
+
+        kept = footage.embedding(model, cache).arrays
+        nodes = Embedding(*(torch.from_numpy(kept[name][frames]) for name in ("z", "pi")))
+        shares = torch.full((1, len(nodes.z)), 1 / len(nodes.z))
+        return _node(model, nodes.mean(shares))
+
+    return _as_node(cache.remember("node", key, make))
+
+
+def look_at_photo(model: ToolModel, path: Path, cache: Cache) -> Node:
+    """A photo, scaled and cropped as the frames that the model was trained on."""
+    from mmcc.media.photos import photo_checksum
+
+    if model.feature_dims:
+        raise InputError(path, f"is a photo, and {model.name} reads feature vectors", "Name a model of pictures.")
+    key = [model.checksum, photo_checksum(path), str(model.size), model.fit]
+
+    def make() -> Answer:
+        import torch
+
+        from mmcc.media.photos import fitted, read_photo
+
+        picture = fitted(read_photo(path), path, model.size, cast("Fit", model.fit))
+        return _node(model, model.learner.embed_frames(torch.from_numpy(picture[None])))
+
+    return _as_node(cache.remember("node", key, make))
+
+
+def photo_warnings(model: ToolModel, path: Path, cache: Cache) -> list[str]:
+    """That a photo is unlike what the model was trained on; and what had to be assumed to read it."""
+    from mmcc.media.photos import photo_checksum
+
+    def make() -> Answer:
+        from mmcc.media.photos import fitted, read_photo
+        from mmcc.tools.domain import domain_warning
+
+        picture = fitted(read_photo(path), path, model.size, cast("Fit", model.fit))
+        return Answer(facts={"warning": domain_warning(model, picture[None], path.name, cache)})
+
+    key = [model.checksum, photo_checksum(path), path.name, str(model.size), model.fit]
+    warning = cache.remember("photo_domain", key, make).facts["warning"]
+    return [each for each in (model.note, warning) if each]
+
+
+def open_video(model: ToolModel, source: str, cache: Cache, progress: Begin | None = None) -> Footage:
+    """One video: a file, or CORPUS:ID."""
+    folder, colon, video = source.rpartition(":")
+    if not Path(source).exists() and colon and (Path(folder) / "manifest.json").is_file():
+        corpus = Corpus.open(folder)
+        if video not in corpus:
+            raise InputError(folder, f"holds no video {video!r}", f"It holds {_some(corpus.ids)}.")
+        return _in_corpus(corpus, video)
+    found = open_footage(model, [Path(source)], cache, **({"progress": progress} if progress else {})).footage
+    if len(found) > 1:
+        some = _some([each.video.id for each in found])
+        raise InputError(source, f"holds {len(found)} videos", f"Name one: a file, or CORPUS:ID, of {some}.")
+    return found[0]
+
+
+def is_photo(source: str) -> bool:
+    from mmcc.media.photos import is_photo_name
+
+    return is_photo_name(source)
+
+
+def frame_at(footage: Footage, time: float) -> int:
+    """The frame nearest to a time; one beyond the video's end is refused."""
+    times = footage.video.times
+    end = max(footage.video.duration, float(times[-1]))
+    if time > end + 1:
+        raise InputError(footage.name, f"ends at {end:.0f} s, before {time:g} s", "Choose a time within it.")
+    return int(np.abs(times - time).argmin())
+
+
+def _in_corpus(corpus: Corpus, video: str) -> Footage:
+    if not len(corpus[video].times):
+        raise InputError(corpus.path, f"video {video!r} has no frame", "Ingest it again.")
+    return Footage(video, None, corpus, corpus[video])
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+
+
+def _embed_texts(model: ToolModel, texts: Sequence[str]) -> Answer:
+    from mmcc.data.vocabulary import UNKNOWN, Vocabulary, words_of
+    from mmcc.models.nodes import TEXT
+
+    if TEXT not in model.learner.modalities:
+        cause = "was trained without text, and so cannot read any"
+        raise InputError(model.name, cause, "Name a model of video and text, such as kitchen.")
+    vocabulary = Vocabulary.load(model.folder / "vocabulary.txt")
+    words = {text: words_of(text) for text in texts}
+    every = list(dict.fromkeys(word for found in words.values() for word in found))
+    ids = vocabulary.encode(every, 1)[:, 0]
+    unknown = {word for word, number in zip(every, ids, strict=True) if number == UNKNOWN}
+    strangers = [text for text, found in words.items() if not set(found) - unknown]
+    pi = cast("TextLearner", model.learner).embed_texts(list(texts)).pi.numpy()
+    return Answer({"pi": pi}, {"unknown": [word for word in every if word in unknown], "strangers": strangers})
+
+
+def _node(model: ToolModel, node: Embedding) -> Answer:
+    from mmcc.tasks.calibration import clip_evidence
+
+    kinds = zip(("future", "present", "past"), clip_evidence(model.learner, node), strict=False)
+    return Answer({name: kind[0].numpy() for name, kind in kinds})
+
+
+def _as_node(answer: Answer) -> Node:
+    arrays: dict[str, Any] = dict(answer.arrays)
+    return Node(arrays["present"], arrays["future"], arrays.get("past"))

@@ -1,0 +1,259 @@
+"""What comes after this, what came before it, what changes from one thing into another, over a whole corpus.
+
+A question that begins in the corpus, or that was asked before, loads no torch; a text or a photo is embedded once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mmcc.corpus.source import Skipped
+from mmcc.media.errors import InputError
+from mmcc.media.names import one_line
+from mmcc.tasks.search import Floats, Ints, best_apart, changes, hide_near, scores_of
+from mmcc.tools.cache import Cache
+from mmcc.tools.domain import domain_warnings
+from mmcc.tools.drawing import Tile, clock, draw_sheet, parse_clock
+from mmcc.tools.footage import Footage
+from mmcc.tools.model import ToolModel
+from mmcc.tools.queries import (
+    Node,
+    frame_at,
+    is_photo,
+    look_at,
+    look_at_photo,
+    open_video,
+    photo_warnings,
+    read_texts,
+    refuse_strangers,
+)
+from mmcc.tools.search_index import Library, SearchIndex, open_faiss
+
+WINDOW = 10.0  # seconds: two frames so near each other are one moment
+_AT_FIRST, _AT_MOST = 64, 4096  # candidates that FAISS is asked for, for each hit
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A frame of the library."""
+
+    footage: Footage
+    frame: int
+
+    @property
+    def time(self) -> float:
+        return float(self.footage.video.times[self.frame])
+
+    @property
+    def text(self) -> str:
+        return self.footage.said_at(self.time)
+
+    def to_json(self, prefix: str = "") -> dict[str, Any]:
+        return {f"{prefix}time": self.time, f"{prefix}text": self.text}
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A moment that answers; or two, of which the first becomes the second."""
+
+    score: float  # a cosine, or the mean of several
+    moments: tuple[Moment, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        told: dict[str, Any] = {"video": self.moments[0].footage.name, "score": self.score}
+        for moment, prefix in zip(self.moments, ("",) if len(self.moments) == 1 else ("from_", "to_"), strict=True):
+            told |= moment.to_json(prefix)
+        return told
+
+
+@dataclass(frozen=True)
+class Found:
+    """Hits, best first, and what they answer."""
+
+    question: str
+    hits: list[Hit]
+    asked_with: Tile | None  # the frame of the question
+    warnings: list[str]
+    skipped: list[Skipped]
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "schema": 1,
+            "question": self.question,
+            "hits": [hit.to_json() for hit in self.hits],
+            "skipped": [{"path": each.path, "reason": each.reason} for each in self.skipped],
+            "warnings": self.warnings,
+        }
+
+
+@dataclass(frozen=True)
+class Searcher:
+    """A model, what it searches, and the index of that."""
+
+    model: ToolModel
+    library: Library
+    index: SearchIndex
+    cache: Cache
+
+    def text(self, text: str, top: int = 10, window: float = WINDOW) -> Found:
+        """Moments that show what a text says."""
+        texts = read_texts(self.model, [text], self.cache)
+        hits = self._nearest(texts.pi[0], top, window)
+        return self._found(f"like “{text}”", hits, None, texts.warnings(self.model))
+
+    def after(self, frame: str, top: int = 10, window: float = WINDOW) -> Found:
+        """What a frame becomes. FRAME: a photo, or VIDEO@1:23 of a file or of the library."""
+        seen = self._look(frame)
+        hits = self._nearest(seen.node.future, top, window, seen)
+        return self._found(f"after {frame}", hits, seen.tile, seen.notes)
+
+    def before(self, frame: str, top: int = 10, window: float = WINDOW) -> Found:
+        """What becomes a frame."""
+        seen = self._look(frame)
+        if seen.node.past is None:
+            raise InputError(self.model.name, "was not trained to tell what came before", "Ask what comes --after.")
+        hits = self._nearest(seen.node.past, top, window, seen)
+        return self._found(f"before {frame}", hits, seen.tile, seen.notes)
+
+    def change(self, first: str, second: str, top: int = 10, window: float = WINDOW) -> Found:
+        """Two moments of one video: the first as one text says, the later one as the other."""
+        texts = read_texts(self.model, [first, second], self.cache)
+        refuse_strangers(self.model, texts)
+        nodes = self.index.nodes
+        scores_N, partner_N = changes(nodes, texts.pi[0], texts.pi[1])
+        times = np.asarray(nodes.time)
+        best = best_apart(scores_N, nodes.video, (times, times[partner_N]), top, window)
+        hits = [Hit(float(scores_N[at]), (self._moment(at), self._moment(partner_N[at]))) for at in best]
+        return self._found(f"from “{first}” to “{second}”", hits, None, texts.warnings(self.model))
+
+    def _nearest(self, query_D: Floats, top: int, window: float, seen: _Seen | None = None) -> list[Hit]:
+        query = np.asarray(query_D, np.float32)
+        faiss_index = open_faiss(self.index.folder)
+        places, scores = (
+            self._exact(query, top, window, seen)
+            if faiss_index is None
+            else self._approximate(faiss_index, query, top, window, seen)
+        )
+        return [Hit(float(score), (self._moment(at),)) for at, score in zip(places, scores, strict=True)]
+
+    def _exact(self, query_D: Floats, top: int, window: float, seen: _Seen | None) -> tuple[Ints, Floats]:
+        nodes = self.index.nodes
+        scores_N = scores_of(nodes.pi, query_D)
+        if seen and seen.video is not None:
+            hide_near(scores_N, nodes, seen.video, seen.time, window)
+        best = best_apart(scores_N, nodes.video, (nodes.time,), top, window)
+        return best, scores_N[best]
+
+    def _approximate(
+        self, faiss_index: Any, query_D: Floats, top: int, window: float, seen: _Seen | None
+    ) -> tuple[Ints, Floats]:
+        nodes, wanted = self.index.nodes, _AT_FIRST
+        while True:
+            scores, places = (each[0] for each in faiss_index.search(query_D[None], wanted * top))
+            scores, places = scores[places >= 0], places[places >= 0]
+            video, time = nodes.video[places], nodes.time[places]
+            if seen and seen.video is not None:
+                scores[(video == seen.video) & (np.abs(time - seen.time) <= window)] = -np.inf
+            best = best_apart(scores, video, (time,), top, window)
+            if len(best) == top or wanted >= _AT_MOST:
+                return places[best], scores[best]
+            wanted *= 8
+
+    def _moment(self, node: int | np.integer[Any]) -> Moment:
+        video = self.index.videos[int(self.index.nodes.video[node])]
+        return Moment(self.library.footage(video), int(self.index.frame[node]))
+
+    def _look(self, frame: str) -> _Seen:
+        """The frame of a question, by where it is."""
+        if is_photo(frame) and Path(frame).exists():
+            from mmcc.media.photos import read_photo
+
+            path = Path(frame)
+            tile = Tile(read_photo(path, longest=512), path.name)
+            return _Seen(
+                look_at_photo(self.model, path, self.cache), tile, photo_warnings(self.model, path, self.cache)
+            )
+        name, at, moment = frame.rpartition("@")
+        if not at:
+            raise InputError(frame, "is no photo and names no moment of a video", "Write VIDEO@1:23.")
+        try:
+            time = parse_clock(moment)
+        except ValueError as error:
+            raise InputError(frame, str(error), "Write VIDEO@1:23.") from None
+        return self._look_in_library(name, time) if name in self.index.videos else self._look_in_file(name, time)
+
+    def _look_in_library(self, video: str, time: float) -> _Seen:
+        node = self.index.node_at(video, time)
+        past = self.index.past
+        arrays = (self.index.nodes.pi[node], self.index.future[node], None if past is None else past[node])
+        present, future, before = (None if each is None else np.asarray(each, np.float32) for each in arrays)
+        assert present is not None and future is not None
+        moment = self._moment(node)
+        number = int(self.index.nodes.video[node])
+        return _Seen(Node(present, future, before), _tile(moment, "asked with"), [], number, moment.time)
+
+    def _look_in_file(self, name: str, time: float) -> _Seen:
+        if not Path(name).exists() and ":" not in name:
+            some = ", ".join(self.index.videos[:3])
+            raise InputError(name, "is no file, and no video of the index", f"That holds {some}, …")
+        footage = open_video(self.model, name, self.cache)
+        frame = frame_at(footage, time)
+        node = look_at(self.model, footage, slice(frame, frame + 1), self.cache)
+        notes = [self.model.note] if self.model.note else []
+        notes += domain_warnings(self.model, [footage], self.cache)
+        return _Seen(node, _tile(Moment(footage, frame), "asked with"), notes)
+
+    def _found(self, question: str, hits: list[Hit], tile: Tile | None, notes: Sequence[str]) -> Found:
+        return Found(
+            question,
+            hits,
+            tile,
+            [*self.library.notes, *self.index.facts["warnings"], *notes],
+            list(self.library.skipped),
+        )
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """The frame of a question; `video` and `time` where it is one of the library's."""
+
+    node: Node
+    tile: Tile
+    notes: list[str]
+    video: int | None = None
+    time: float = 0.0
+
+
+def _tile(moment: Moment, title: str = "") -> Tile:
+    name, when = one_line(moment.footage.name), clock(moment.time)
+    told = f"{name} {when}" if title else name
+    return Tile(moment.footage.still(moment.frame), title or when, f"{told}: {moment.text}" if moment.text else told)
+
+
+def render(found: Found, width: int = 140) -> str:
+    """A table for people."""
+    lines = [f"{len(found.hits)} moments {one_line(found.question)}:", ""]
+    names = max((len(one_line(hit.moments[0].footage.name)) for hit in found.hits), default=0)
+    for place, hit in enumerate(found.hits, 1):
+        when = " → ".join(f"{clock(moment.time):>7}" for moment in hit.moments)
+        said = " → ".join(one_line(moment.text) or "–" for moment in hit.moments)
+        line = f"{place:>3}  {hit.score:6.3f}  {one_line(hit.moments[0].footage.name):<{names}}  {when}  {said}"
+        lines.append(line if len(line) <= width else line[: width - 1] + "…")
+    return "\n".join(lines)
+
+
+def draw(path: Path, found: Found) -> None:
+    """Hits as tiles; of changes, a row each."""
+    if any(len(hit.moments) > 1 for hit in found.hits):
+        rows = [[_tile(moment) for moment in hit.moments] for hit in found.hits]
+        draw_sheet(path, found.question, rows, arrows=True, notes=found.warnings, columns=2)
+        return
+    tiles = [_tile(hit.moments[0]) for hit in found.hits]
+    rows = [tiles[first : first + 5] for first in range(0, len(tiles), 5)]
+    asked = [[found.asked_with]] if found.asked_with else []
+    draw_sheet(path, found.question, [*asked, *rows], notes=found.warnings)

@@ -1,0 +1,88 @@
+"""How well a model puts real photos, and a kitchen's held-out videos, in order: through `mmcc unshuffle`'s own code.
+
+python scripts/photo_sets.py kitchen ../shared/data/photos [kitchen.corpus]
+
+The photos of each folder are named in their true order. Of the corpus, the test videos of primary tasks are used,
+and the evaluation's own figures stand beside.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from mmcc.corpus import Corpus
+from mmcc.data.splits import videos_for
+from mmcc.metrics import PerVideo, bootstrap, kendall_tau
+from mmcc.tasks.bag_order import By
+from mmcc.tasks.unshuffling import evaluate
+from mmcc.tools.cache import Cache
+from mmcc.tools.footage import Footage, open_footage
+from mmcc.tools.model import ToolModel, open_model
+from mmcc.tools.unshuffle import unshuffle, unshuffle_footage
+
+WAYS: tuple[tuple[By, str], ...] = (("pairs", "kendall_tau/all_pairs"), ("path", "kendall_tau"))
+GUESSES = 20_000  # of the range that chance alone reaches
+
+
+def main(source: str, photos: str, corpus: str | None = None) -> None:
+    model, cache = open_model(source), Cache.default()
+    for by, _ in WAYS:
+        show_photos(model, sorted(path for path in Path(photos).iterdir() if path.is_dir()), cache, by)
+    if corpus:
+        show_videos(model, Path(corpus), cache)
+
+
+def show_photos(model: ToolModel, folders: Sequence[Path], cache: Cache, by: By) -> None:
+    outcome = unshuffle(model, folders, cache, by=by)
+    taus = []
+    for bag in outcome.bags:
+        found = [thing.name for thing in bag.ordered]
+        taus.append(float(kendall_tau([sorted(found).index(name) for name in found])))
+        numbers = " ".join(Path(name).stem for name in found)
+        print(f"{by:6} {bag.name:20} tau {taus[-1]:5.2f}  confidence {bag.found.confidence:.2f}  {numbers}")
+    low, high = by_chance([len(bag.things) for bag in outcome.bags])
+    print(f"{by:6} {told(taus)} over sets; chance 0.00 [{low:.2f}, {high:.2f}]\n")
+
+
+def by_chance(sizes: Sequence[int]) -> tuple[float, float]:
+    """Between which bounds 95 % of the mean taus of guessed orders lie."""
+    draw = random.Random(0).random
+    guessed = [kendall_tau(np.array([[draw() for _ in range(n)] for _ in range(GUESSES)]).argsort()) for n in sizes]
+    low, high = np.quantile(np.mean(guessed, axis=0), (0.025, 0.975)).tolist()
+    return low, high
+
+
+def show_videos(model: ToolModel, path: Path, cache: Cache) -> None:
+    corpus = Corpus.open(path)
+    primary = {task.id for task in corpus.tasks.values() if task.primary}
+    held_out = {
+        video for video in videos_for(corpus, "test", 0) if corpus[video].tasks and corpus[video].tasks[0] in primary
+    }
+    footage = [each for each in open_footage(model, [path], cache).footage if each.video.id in held_out]
+    labelled = [each for each in footage if len(each.video.steps) > 1]
+    measured = evaluate(model.learner, [each.embedded(model, cache) for each in labelled]).figures
+    print(f"{len(labelled)} held-out videos")
+    for by, figure in WAYS:
+        taus = [tau_of(model, each, cache, by) for each in labelled]
+        print(f"{by:6} {told(taus)} over videos; mmcc evaluate: {measured[figure].mean:.4f}")
+
+
+def tau_of(model: ToolModel, footage: Footage, cache: Cache, by: By) -> float:
+    found = unshuffle_footage(model, footage, cache, by=by).kendall_tau
+    assert found is not None, "the order of a video's segments is known"
+    return found
+
+
+def told(taus: Sequence[float]) -> str:
+    names = [str(number) for number in range(len(taus))]
+    mean, low, high = bootstrap([PerVideo.of(taus, range(len(taus)), names)])
+    return f"mean tau {mean:.4f} [{low:.2f}, {high:.2f}]"
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

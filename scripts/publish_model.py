@@ -1,0 +1,63 @@
+"""Publish a trained run as a model that comes with the package.
+
+    python -m scripts.publish_model RUN CORPUS mmcc/pretrained/NAME
+
+Writes what a checkpoint needs to answer (no optimizer, no path of this machine) and how its training videos look.
+The same run gives the same bytes. A card.md is for you to write; one that is there stays.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import sys
+from pathlib import Path
+
+from mmcc.corpus import Corpus
+from mmcc.media.errors import InputError
+from mmcc.tasks.runs import find_checkpoint
+from mmcc.tools.domain import FILE, Domain, fit_domain, save_domain
+
+MOST_BYTES = 15_000_000
+_FILES = ("config.json", "config.yaml", "model.safetensors", "vocabulary.txt")
+
+
+def publish(run: Path, corpus: Corpus, out: Path) -> Domain:
+    """Fill a folder."""
+    found = find_checkpoint(run)
+    size = sum((found.folder / name).stat().st_size for name in _FILES)
+    if size > MOST_BYTES:
+        remedy = "Train one with a smaller model.width or model.dims."
+        raise InputError(found.folder, f"is {size / 1e6:.1f} MB; a published model may have 15", remedy)
+    out.mkdir(parents=True, exist_ok=True)
+    for name in _FILES:
+        shutil.copyfile(found.folder / name, out / name)
+    settings = {"videos": len(corpus), **corpus.manifest.settings()}
+    (out / "corpus.json").write_text(json.dumps(settings, indent=1) + "\n")
+    domain = fit_domain(corpus, float(found.setting("data.held_out", 0.05)), corpus.manifest.size)
+    if domain is None:
+        raise InputError(corpus.path, "holds too few videos to tell others from them", "Publish a model of more.")
+    save_domain(domain, out / FILE)
+    return domain
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name in ("run", "corpus", "out"):
+        parser.add_argument(name, type=Path)
+    given = parser.parse_args()
+    try:
+        domain = publish(given.run, Corpus.open(given.corpus), given.out)
+    except InputError as error:
+        print(f"publish_model: {error}", file=sys.stderr)
+        return 3
+    total = sum(path.stat().st_size for path in given.out.iterdir() if path.is_file())
+    print(f"{given.out}: {total / 1e6:.1f} MB, threshold of unlikeness {domain.threshold:.3f}")
+    if not (given.out / "card.md").is_file():
+        print(f"Write {given.out / 'card.md'}: data, seed, steps, figures, limits, licence.", file=sys.stderr)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

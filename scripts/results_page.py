@@ -1,0 +1,42 @@
+"""Put the tables that `mmcc reproduce` wrote into a document, between the marks that name them.
+
+    python scripts/results_page.py build/tables docs/results.md
+
+A mark is a line `<!-- table2 -->`; the tables after it, up to the next line `<!-- end -->`, are replaced. A name may
+be followed by another folder's: `<!-- table2 of semi-real -->` is filled by `semi-real=build/semi-real`.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+_MARK = re.compile(r"<!-- (?P<table>\w+)(?: of (?P<folder>[\w-]+))? -->\n.*?<!-- end -->", re.DOTALL)
+
+
+def filled(document: str, folders: Mapping[str, Path]) -> str:
+    """The document with its tables; those of a folder that is not given, or that has none, stay as they are."""
+
+    def tables(mark: re.Match[str]) -> str:
+        folder = folders.get(mark["folder"] or "")
+        path = folder / "tables" / f"{mark['table']}.md" if folder else None
+        if path is None or not path.is_file():
+            return mark[0]
+        opening = mark[0].split("\n", 1)[0]
+        return f"{opening}\n\n{path.read_text(encoding='utf-8').strip()}\n\n<!-- end -->"
+
+    return _MARK.sub(tables, document)
+
+
+def main(arguments: list[str]) -> None:
+    *sources, document = arguments
+    named = [source.rpartition("=") for source in sources]
+    folders = {name: Path(folder) for name, _, folder in named}
+    path = Path(document)
+    path.write_text(filled(path.read_text(encoding="utf-8"), folders), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

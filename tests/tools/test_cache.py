@@ -1,0 +1,107 @@
+"""What was computed once is kept: whole, without pickle, and not without end."""
+
+import os
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from mmcc.tools.cache import Answer, Cache
+
+
+class Making:
+    """Counts how often an answer had to be made."""
+
+    def __init__(self, **arrays):
+        self.times, self.arrays = 0, arrays
+
+    def __call__(self) -> Answer:
+        self.times += 1
+        return Answer(self.arrays, {"made": self.times, "text": "½ cup"})
+
+
+def test_an_answer_is_made_once(tmp_path):
+    make = Making(z=np.arange(6.0).reshape(2, 3))
+    for _ in range(3):
+        found = Cache(tmp_path).remember("embedding", ["model", "video"], make)
+    assert make.times == 1
+    assert found.facts == {"made": 1, "text": "½ cup"}
+    np.testing.assert_array_equal(found.arrays["z"], make.arrays["z"])
+
+
+def test_another_kind_or_key_is_another_answer(tmp_path):
+    cache, make = Cache(tmp_path), Making()
+    for kind, key in (("a", ["x", "y"]), ("b", ["x", "y"]), ("a", ["xy", ""]), ("a", ["x"])):
+        cache.remember(kind, key, make)
+    assert make.times == 4
+
+
+@pytest.mark.parametrize("damage", [b"", b"not a zip", "cut", "flipped"])
+def test_a_damaged_answer_is_made_anew(tmp_path, damage):
+    cache, make = Cache(tmp_path), Making(z=np.zeros(1000))
+    cache.remember("embedding", ["k"], make)
+    path = cache.place("embedding", ["k"]).with_suffix(".npz")
+    whole = path.read_bytes()
+    flipped = whole[:500] + bytes([whole[500] ^ 1]) + whole[501:]
+    path.write_bytes({"cut": whole[: len(whole) // 2], "flipped": flipped}.get(damage, damage))
+    assert cache.remember("embedding", ["k"], make).facts["made"] == 2
+    assert cache.remember("embedding", ["k"], make).facts["made"] == 2
+
+
+def test_a_pickle_is_never_loaded(tmp_path):
+    cache = Cache(tmp_path)
+    path = cache.place("embedding", ["k"]).with_suffix(".npz")
+    path.parent.mkdir(parents=True)
+    np.savez(path, **{"facts.json": np.frombuffer(b"{}", np.uint8), "z": np.array([{"a": 1}], object)})
+    assert cache.remember("embedding", ["k"], Making()).facts["made"] == 1
+
+
+def test_what_was_used_longest_ago_goes(tmp_path):
+    for name in "abc":
+        Cache(tmp_path).remember("kind", [name], Making(x=np.zeros(1000)))
+    kept = {name: Cache(tmp_path).place("kind", [name]).with_suffix(".npz") for name in "abcd"}
+    for age, name in ((300, "b"), (200, "c"), (100, "a")):
+        os.utime(kept[name], (time.time() - age,) * 2)
+    Cache(tmp_path).remember("kind", ["b"], Making())  # of use again
+    Cache(tmp_path, limit=30_000).remember("kind", ["d"], Making(x=np.zeros(1000)))
+    assert {name for name, path in kept.items() if path.exists()} == {"a", "b", "d"}
+
+
+def test_footage_in_use_stays_however_little_room_there_is(tmp_path):
+    cache = Cache(tmp_path, limit=10)
+    for name in ("mine", "other"):
+        (tmp_path / "footage" / name).mkdir(parents=True)
+        (tmp_path / "footage" / name / "shard").write_bytes(b"x" * 100)
+    cache.use(tmp_path / "footage" / "mine")
+    cache.make_room(1)
+    assert [path.name for path in (tmp_path / "footage").iterdir()] == ["mine"]
+
+
+def test_an_answer_that_cannot_be_kept_is_given_all_the_same(tmp_path):
+    (tmp_path / "file").write_text("no folder")
+    assert Cache(tmp_path / "file").remember("kind", ["k"], Making()).facts["made"] == 1
+
+
+def test_a_write_that_fails_leaves_nothing(tmp_path):
+    with pytest.raises(TypeError):
+        Cache(tmp_path).remember("kind", ["k"], lambda: Answer({}, {"not JSON": object()}))
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+def test_where_it_is(tmp_path, monkeypatch):
+    monkeypatch.delenv("MMCC_CACHE", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    assert Cache.default().folder == tmp_path / "xdg" / "mmcc"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert Cache.default().folder == tmp_path / ".cache" / "mmcc"
+    monkeypatch.setenv("MMCC_CACHE", str(tmp_path / "mine"))
+    assert Cache.default().folder == tmp_path / "mine"
+
+
+def test_the_shared_path_loads_no_torch():
+    modules = "mmcc.tools.cache, mmcc.tools.model, mmcc.tools.footage, mmcc.tools.domain"
+    script = f"import sys, {modules}; print('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", script], capture_output=True, text=True).stdout == "False\n"

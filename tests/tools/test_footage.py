@@ -1,0 +1,183 @@
+"""Video files, folders and corpora, in any mix: decoded once, embedded once, and what is bad is named."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+from kitchen_footage import SMALL, kitchen, train  # noqa: F401
+
+from mmcc.cli import main
+from mmcc.corpus import Corpus
+from mmcc.media.errors import InputError
+from mmcc.tasks.embedding import embed_videos
+from mmcc.tools.cache import Cache
+from mmcc.tools.footage import Footage, at_size, open_footage, stored_size
+from mmcc.tools.model import open_model
+
+
+@pytest.fixture
+def cache(tmp_path) -> Cache:
+    return Cache(tmp_path / "cache")
+
+
+def decoded(cache: Cache) -> list[str]:
+    return sorted(path.name for path in (cache.folder / "footage").glob("*"))
+
+
+def test_a_file_a_folder_and_a_corpus_in_one_question(kitchen, cache):  # noqa: F811
+    model, folder = kitchen.model(), kitchen.videos[0].parent
+    opened = open_footage(model, [kitchen.videos[0], folder, kitchen.corpus], cache)
+    names = [footage.name for footage in opened.footage]
+    assert names == [path.name for path in sorted(kitchen.videos)] + Corpus.open(kitchen.corpus).ids
+    assert opened.skipped == []
+    assert len(decoded(cache)) == 3  # the file is one of the folder's: not decoded again
+
+
+def test_a_file_is_decoded_once_until_it_changes(kitchen, cache, tmp_path):  # noqa: F811
+    video = shutil.copy(kitchen.videos[0], tmp_path / "soup.mp4")
+    first = open_footage(kitchen.model(), [video], cache).footage[0]
+    stamp = (first.corpus.path / "manifest.json").stat().st_mtime_ns
+    again = open_footage(kitchen.model(), [video], cache).footage[0]
+    assert again.key == first.key
+    assert (again.corpus.path / "manifest.json").stat().st_mtime_ns == stamp
+    shutil.copy(kitchen.videos[1], video)
+    assert open_footage(kitchen.model(), [video], cache).footage[0].key != first.key
+
+
+def test_captions_beside_a_video_are_found(kitchen, cache):  # noqa: F811
+    with_words, _, without = open_footage(kitchen.model(), kitchen.videos, cache).footage
+    said = with_words.video.utterances[0]
+    assert with_words.said_at((said.start + said.end) / 2) == said.text
+    assert without.video.utterances == []
+    assert without.said_at(3.0) == ""
+
+
+def test_what_is_said_at_a_time_is_the_nearest_within_five_seconds(make_clip, cache):
+    clip = make_clip("soup.mp4", seconds=2)
+    captions = "WEBVTT\n\n00:10.000 --> 00:12.000\nadd the flour\n\n00:30.000 --> 00:31.000\nstir\n"
+    clip.with_suffix(".vtt").write_text(captions)
+    (footage,) = open_footage(open_model("kitchen"), [clip], cache).footage
+    assert [footage.said_at(time) for time in (4.9, 5.5, 11, 16.9, 17.1, 24.9, 25.1)] == [
+        "", "add the flour", "add the flour", "add the flour", "", "", "stir",
+    ]  # fmt: skip
+
+
+def test_stills_are_large_enough_to_look_at_and_a_multiple_of_what_the_model_reads(kitchen, cache):  # noqa: F811
+    model = kitchen.model()
+    (footage,) = open_footage(model, kitchen.videos[:1], cache).footage
+    still = footage.still(0)
+    assert still.shape == (stored_size(model),) * 2 + (3,)
+    assert stored_size(model) >= 144
+    assert stored_size(model) % model.size == 0
+
+
+def averaged_by_hand(picture, side):
+    """Mean of each block of pixels, one at a time."""
+    factor = len(picture) // side
+    out = np.zeros((side, side, 3), np.uint8)
+    for y in range(side):
+        for x in range(side):
+            block = picture[y * factor : (y + 1) * factor, x * factor : (x + 1) * factor]
+            out[y, x] = np.round(block.astype(float).mean(axis=(0, 1)))
+    return out
+
+
+def test_pictures_are_averaged_down():
+    pictures = np.random.default_rng(0).integers(0, 256, (2, 12, 12, 3), np.uint8)
+    found = at_size(torch.from_numpy(pictures), 4).numpy()
+    for picture, small in zip(pictures, found, strict=True):
+        np.testing.assert_array_equal(small, averaged_by_hand(picture, 4))
+    wide = torch.zeros(1, 12, 24, 3, dtype=torch.uint8)
+    assert at_size(wide, 4).shape == (1, 4, 8, 3)
+    assert at_size(wide, 12) is wide
+    assert at_size(wide, 24).shape == (1, 24, 48, 3)
+
+
+def test_a_file_looks_to_the_model_as_its_corpus_does(kitchen, cache):  # noqa: F811
+    model, corpus = kitchen.model(), Corpus.open(kitchen.corpus)
+    (footage,) = open_footage(model, kitchen.videos[:1], cache).footage
+    via = footage.embedded(model, cache)
+    (direct,) = embed_videos(model.learner, corpus, [footage.video.id])
+    np.testing.assert_allclose(via.times, direct.times)
+    assert (via.frames.pi * direct.frames.pi).sum(dim=1).mean() > 0.98
+    torch.testing.assert_close(via.utterances.pi, direct.utterances.pi)
+    np.testing.assert_array_equal(via.text_times, direct.text_times)
+
+
+def test_a_corpus_is_embedded_as_evaluation_does_it(kitchen, cache):  # noqa: F811
+    model, corpus = kitchen.model(), Corpus.open(kitchen.corpus)
+    footage = open_footage(model, [kitchen.corpus], cache).footage[1]
+    (direct,) = embed_videos(model.learner, corpus, [footage.name])
+    found = footage.embedded(model, cache)
+    torch.testing.assert_close(found.frames.z, direct.frames.z)
+    assert (found.steps, found.tasks) == (direct.steps, direct.tasks)
+
+
+def test_the_second_question_loads_no_torch(kitchen, tmp_path):  # noqa: F811
+    script = """
+import sys
+from pathlib import Path
+from mmcc.tools.cache import Cache
+from mmcc.tools.domain import domain_warnings
+from mmcc.tools.footage import open_footage
+from mmcc.tools.model import open_model
+model, cache = open_model(sys.argv[1]), Cache.default()
+opened = open_footage(model, [Path(sys.argv[2])], cache)
+print(opened.footage[0].embedding(model, cache).arrays["pi"].shape, opened.footage[0].still(0).shape)
+domain_warnings(model, opened.footage, cache)
+print("torch" in sys.modules)
+"""
+    command = [sys.executable, "-c", script, "kitchen", str(kitchen.videos[0])]
+    environment = {**os.environ, "MMCC_CACHE": str(tmp_path / "cache"), "OMP_NUM_THREADS": "1"}
+    told = [subprocess.run(command, env=environment, capture_output=True, text=True) for _ in range(2)]
+    assert [each.stderr for each in told] == ["", ""]
+    assert told[0].stdout.endswith("True\n")
+    assert told[1].stdout == told[0].stdout.replace("True", "False")
+
+
+def test_bad_files_are_skipped_with_a_reason(kitchen, cache, tmp_path):  # noqa: F811
+    (tmp_path / "notes.mp4").write_text("no video at all")
+    (tmp_path / "empty").mkdir()
+    sources = [tmp_path / "gone.mp4", tmp_path / "notes.mp4", tmp_path / "empty", kitchen.videos[0]]
+    opened = open_footage(kitchen.model(), sources, cache)
+    assert [footage.name for footage in opened.footage] == [kitchen.videos[0].name]
+    reasons = {path: reason for path, reason in opened.skipped}
+    assert "no such file" in reasons[str(sources[0])]
+    assert reasons[str(sources[1])]
+    assert "holds no video" in reasons[str(sources[2])]
+    assert len(decoded(cache)) == 1  # a failure is not kept
+
+
+@pytest.mark.parametrize("name", ["gone.mp4", "notes.mp4", "empty", "notes.txt"])
+def test_nothing_usable_is_refused(cache, tmp_path, name):
+    (tmp_path / "notes.mp4").write_text("no video at all")
+    (tmp_path / "notes.txt").write_text("no video at all")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match=name):
+        open_footage(open_model("kitchen"), [tmp_path / name], cache)
+
+
+def test_a_model_of_vectors_looks_at_no_pictures_and_the_other_way_round(kitchen, cache, tmp_path):  # noqa: F811
+    assert main(["kitchen", str(tmp_path / "k"), "--videos", "8", "--features", "--no-pixels"]) == 0
+    assert main(["ingest", str(tmp_path / "k"), "-o", str(tmp_path / "vectors"), "--features", "1"]) == 0
+    run = train(tmp_path / "vectors", tmp_path / "run", **SMALL)
+    model = open_model(run)
+    assert model.feature_dims
+    for source in (kitchen.videos[0], kitchen.corpus):
+        with pytest.raises(InputError, match="reads vectors of"):
+            open_footage(model, [source], cache)
+    with pytest.raises(InputError, match="holds feature vectors"):
+        open_footage(kitchen.model(), [tmp_path / "vectors"], cache)
+    footage: Footage = open_footage(model, [tmp_path / "vectors"], cache).footage[0]
+    assert footage.still(0) is None
+    assert len(footage.embedded(model, cache).frames.pi) == len(footage.video.times)
+
+
+def test_no_place_to_keep_footage_is_said(kitchen, tmp_path):  # noqa: F811
+    (tmp_path / "file").write_text("no folder")
+    with pytest.raises(Exception, match="MMCC_CACHE"):
+        open_footage(kitchen.model(), kitchen.videos[:1], Cache(tmp_path / "file"))

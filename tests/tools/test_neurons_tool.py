@@ -1,0 +1,146 @@
+"""`mmcc neurons`: pairs, pictures, maps; the second question without torch."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from mmcc.cli import main
+from mmcc.corpus import Corpus
+from mmcc.tools.cache import Cache
+from mmcc.tools.model import open_model
+from mmcc.tools.neurons import find_neurons, fingerprint, neurons_page, render_neurons
+from mmcc.training.config import load_config
+from mmcc.training.loop import train
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory) -> tuple[str, Path]:
+    """A run of two steps on eight small videos, and their corpus."""
+    folder = tmp_path_factory.mktemp("neurons")
+    kitchen = ["kitchen", str(folder / "kitchen"), "--videos", "8", "--tasks", "1", "--size", "32", "--fps", "1"]
+    assert main(kitchen) == 0
+    lists = [folder / "kitchen" / name for name in ("videos.csv", "videos_val.csv")]
+    lists[0].write_text("".join(path.read_text() for path in lists))  # none is held out, so that all are looked at
+    lists[1].write_text("")
+    assert main(["ingest", str(folder / "kitchen"), "-o", str(folder / "corpus"), "--size", "32"]) == 0
+    small = ["model.dims=16", "model.width=16", "train.steps=2", "train.batch_size=4", "train.workers=0"]
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    train(folder / "corpus", folder / "run", load_config("kitchen", small), say=lambda line: None)
+    torch.set_num_threads(before)
+    return str(folder / "run"), folder / "corpus"
+
+
+@pytest.fixture(scope="module")
+def found(trained, tmp_path_factory):
+    run, corpus = trained
+    return find_neurons(open_model(run), Corpus.open(corpus), Cache(tmp_path_factory.mktemp("cache")), each=2)
+
+
+def rank_correlation(one: np.ndarray, other: np.ndarray) -> float:
+    """Spearman's ρ, from its definition: Pearson's, of mid-ranks."""
+
+    def ranks(values):
+        return np.array([((values < v).sum() + ((values == v).sum() - 1) / 2) for v in values])
+
+    return float(np.corrcoef(ranks(one), ranks(other))[0, 1])
+
+
+def test_the_correlation_is_that_of_the_word_with_the_neuron(trained, found):
+    run, path = trained
+    corpus, model = Corpus.open(path), open_model(run)
+    best = found.neurons[0]
+    active, said = [], []
+    for video in corpus:
+        z = model.learner.embed_frames(torch.from_numpy(video.frames())).z[:, best.neuron].numpy()
+        for time, value in zip(video.times, z, strict=True):
+            spoken = [u.text.lower() for u in video.utterances if u.start <= time < u.end]
+            if any(any(mark.isalpha() for mark in text) for text in spoken):
+                active.append(value)
+                said.append(any(best.word in "".join(c if c.isalnum() else " " for c in t).split() for t in spoken))
+    assert sum(said) >= 50
+    assert best.correlation == pytest.approx(rank_correlation(np.array(active), np.array(said)), abs=1e-4)
+
+
+def test_every_pair_has_pictures_and_maps(found):
+    assert {each.kind for each in found.neurons} <= {"verb", "noun"} and found.neurons
+    for at, each in enumerate(found.neurons):
+        assert len(each.moments) == 6 and each.correlation > 0 and each.chance < 1
+        for number in range(6):
+            assert found.arrays[f"picture {at} {number}"].shape == (32, 32, 3)
+            heat = found.arrays[f"map {at} {number}"]
+            assert heat.shape == (32, 32) and heat.min() >= 0 and heat.max() <= 1
+
+
+def test_the_page_shows_each_picture_twice(found):
+    text = neurons_page(found, "<run>", "corpus")
+    assert text.count("<img") == 2 * 6 * len(found.neurons)
+    assert "<run>" not in text and all(f"“{each.word}”" in text for each in found.neurons)
+
+
+def test_as_text_and_as_json(found):
+    lines = render_neurons(found).splitlines()
+    assert len(lines) == 1 + len(found.neurons) and found.neurons[0].word in lines[1]
+    content = json.loads(json.dumps(found.to_json()))
+    assert content["schema"] == 1 and content["skipped"] == [] and content["warnings"] == []
+    assert set(content["neurons"][0]) == {"kind", "word", "neuron", "correlation", "chance", "moments"}
+    assert set(content["neurons"][0]["moments"][0]) == {"video", "time", "text"}
+
+
+def test_words_that_are_asked_for(trained, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("MMCC_CACHE", str(tmp_path / "cache"))
+    run, corpus = trained
+    assert main(["neurons", run, str(corpus), "--words", "The, xyzzy", "--json"]) == 4
+    told = capsys.readouterr()
+    content = json.loads(told.out)
+    assert [(each["kind"], each["word"]) for each in content["neurons"]] == [("word", "the")]
+    assert len(content["warnings"]) == 1 and "xyzzy" in content["warnings"][0] and "xyzzy" in told.err
+
+
+def test_the_second_question_needs_no_torch(trained, tmp_path):
+    run, corpus = trained
+    environment = {**os.environ, "MMCC_CACHE": str(tmp_path / "cache"), "OMP_NUM_THREADS": "1"}
+    script = (
+        "import sys; from mmcc.cli import main; code = main(['neurons', *sys.argv[1:]]);"
+        "print('torch' in sys.modules, code, file=sys.stderr)"
+    )
+    command = [sys.executable, "-c", script, run, str(corpus), "--json", "-o", str(tmp_path / "a.html")]
+    first, second = (subprocess.run(command, env=environment, capture_output=True, text=True) for _ in range(2))
+    assert first.stderr.splitlines()[-1] == "True 0" and second.stderr.splitlines()[-1] == "False 0"
+    assert first.stdout == second.stdout
+
+
+def test_another_corpus_is_another_question(trained, tmp_path):
+    corpus = Corpus.open(trained[1])
+    before = fingerprint(corpus)
+    assert fingerprint(Corpus.open(trained[1])) == before
+    with (corpus.path / "manifest.json").open("a") as file:
+        file.write("\n")
+    assert fingerprint(corpus) != before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "told"),
+    [
+        (["nothing", "{corpus}"], 3, "there is no such folder"),
+        (["{run}", "{tmp}"], 3, "manifest.json"),
+        (["{run}", "{corpus}", "-o", "{tmp}/none/a.html"], 2, "there is no folder"),
+        (["{run}", "{corpus}", "--words", "xyzzy"], 3, "none of the words xyzzy is said over 50 frames or more"),
+        (["{run}", "{corpus}", "--top", "0"], 2, "at least 1"),
+    ],
+)
+def test_what_cannot_be_answered(trained, tmp_path, monkeypatch, capsys, arguments, code, told):
+    monkeypatch.setenv("MMCC_CACHE", str(tmp_path / "cache"))
+    filled = [word.format(tmp=tmp_path, run=trained[0], corpus=trained[1]) for word in arguments]
+    try:
+        assert main(["neurons", *filled]) == code
+    except SystemExit as stop:
+        assert stop.code == code
+    error = capsys.readouterr().err
+    assert told in error and "Traceback" not in error
