@@ -2,7 +2,8 @@
 
     python -m scripts.publish_model RUN CORPUS mmcc/pretrained/NAME
 
-Writes what a checkpoint needs to answer (no optimizer, no path of this machine) and how its training videos look.
+Writes what a checkpoint needs to answer (no optimizer, no path of this machine), how its training videos look, and how
+its scores are to be read as probabilities (where the corpus has labelled steps).
 The same run gives the same bytes. A card.md is for you to write; one that is there stays.
 """
 
@@ -17,7 +18,9 @@ from pathlib import Path
 from mmcc.corpus import Corpus
 from mmcc.media.errors import InputError
 from mmcc.tasks.runs import find_checkpoint
+from mmcc.tools.anticipate import CALIBRATION, fit_calibration
 from mmcc.tools.domain import FILE, Domain, fit_domain, save_domain
+from mmcc.tools.model import open_model
 
 MOST_BYTES = 15_000_000
 _FILES = ("config.json", "config.yaml", "model.safetensors", "vocabulary.txt")
@@ -39,6 +42,9 @@ def publish(run: Path, corpus: Corpus, out: Path) -> Domain:
     if domain is None:
         raise InputError(corpus.path, "holds too few videos to tell others from them", "Publish a model of more.")
     save_domain(domain, out / FILE)
+    calibration = fit_calibration(open_model(out), corpus)
+    if calibration is not None:
+        (out / CALIBRATION).write_text(json.dumps(calibration.to_json(), indent=1) + "\n")
     return domain
 
 

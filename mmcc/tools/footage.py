@@ -111,10 +111,10 @@ def open_footage(
             footage += _of_corpus(model, source) if _is_corpus(source) else _of_files(model, source, cache, skipped)
         except InputError as error:
             skipped.append(Skipped(storable(str(source)), f"{error.cause}. {error.remedy}".strip()))
-    to_read = [each for each in footage if isinstance(each, _ToRead)]
+    to_read = list(dict.fromkeys(each for each in footage if isinstance(each, _ToRead)))  # named twice, read once
     read = dict(zip(to_read, _read_all(to_read, model, cache, progress), strict=True))
     opened = [read[each] if isinstance(each, _ToRead) else each for each in footage]
-    skipped += [each for each in opened if isinstance(each, Skipped)]
+    skipped = list(dict.fromkeys([*skipped, *(each for each in opened if isinstance(each, Skipped))]))
     # A video that is named twice is one.
     usable = {(each.corpus.path, each.video.id): each for each in opened if isinstance(each, Footage)}
     if not usable:
@@ -162,10 +162,10 @@ def _file_of(video: Video) -> Path | None:
 class _ToRead:
     """A video file to decode, or one that has been."""
 
-    name: str
-    item: Item
+    name: str = field(compare=False)
+    item: Item = field(compare=False)
     source: Source = field(compare=False)  # that it is of: its tasks
-    folder: Path  # in the cache
+    folder: Path  # in the cache: tells it from any other
 
 
 def _of_files(model: ToolModel, source: Path, cache: Cache, skipped: list[Skipped]) -> Iterator[_ToRead]:

@@ -113,11 +113,11 @@ def photo_warnings(model: ToolModel, path: Path, cache: Cache) -> list[str]:
         from mmcc.tools.domain import domain_warning
 
         picture = fitted(read_photo(path), path, model.size, cast("Fit", model.fit))
-        return Answer(facts={"warning": domain_warning(model, picture[None], path.name, cache)})
+        return Answer(facts={"warning": domain_warning(model, [picture], cache)})
 
-    key = [model.checksum, photo_checksum(path), path.name, str(model.size), model.fit]
+    key = [model.checksum, photo_checksum(path), str(model.size), model.fit]
     warning = cache.remember("photo_domain", key, make).facts["warning"]
-    return [each for each in (model.note, warning) if each]
+    return [each for each in (model.note, warning and f"{path.name}: {warning}") if each]
 
 
 def open_video(model: ToolModel, source: str, cache: Cache, progress: Begin | None = None) -> Footage:

@@ -29,6 +29,7 @@ from mmcc.media.names import one_line, storable
 from mmcc.metrics import kendall_tau
 from mmcc.tasks.bag_order import BagOrder, By, order_bag
 from mmcc.tools.cache import Answer, Cache
+from mmcc.tools.domain import domain_warning, domain_warnings
 from mmcc.tools.footage import Begin, Footage, open_footage
 from mmcc.tools.model import ToolModel
 
@@ -70,6 +71,7 @@ class Unshuffled:
     found: BagOrder
     log_P_nn: Floats  # of Eq. 12
     footage: Footage | None = field(default=None, repr=False)
+    warning: str | None = None  # of photos unlike what the model has seen; a video's is told with the others'
 
     @property
     def ordered(self) -> list[Thing]:
@@ -109,13 +111,17 @@ def unshuffle(
     warnings: list[str] = []
     for name, photos in sets.items():
         with _noting(failed):
-            bags.append(unshuffle_photos(model, name, photos, cache, skipped, by=by, progress=progress))
+            bag = unshuffle_photos(model, name, photos, cache, skipped, by=by, progress=progress)
+            bags.append(bag)
+            warnings += [f"{bag.name or 'the photos'}: {bag.warning}"] if bag.warning else []
     for source, video in videos:
         with _noting(failed):
             opened = open_footage(model, [source], cache, progress=begin)
             skipped += opened.skipped
             warnings += [note for note in opened.notes if note not in warnings]
-            for footage in _asked_for(opened.footage, source, video):
+            asked = _asked_for(opened.footage, source, video)
+            warnings += domain_warnings(model, asked, cache)
+            for footage in asked:
                 with _noting(failed):
                     bags.append(unshuffle_footage(model, footage, cache, by=by, stretches=stretches))
     if not bags:
@@ -191,7 +197,7 @@ def unshuffle_photos(
             files.setdefault(photo_checksum(path), []).append(path)
     skipped += map(_skipped, unread)
     key = [model.checksum, str(model.size), model.fit, str(reads_heic()), *sorted(files)]
-    answer = cache.remember("photos", key, lambda: _look_at_photos(model, files, progress))
+    answer = cache.remember("photos", key, lambda: _look_at_photos(model, files, cache, progress))
     shown: dict[int, list[Path]] = {}
     for content, paths in files.items():
         if (reason := answer.facts["refused"].get(content)) is None:
@@ -202,7 +208,8 @@ def unshuffle_photos(
         _too_few(photos, shown, skipped)
     things = [_photo(sorted(shown[at])) for at in range(len(shown))]
     log_P = answer.arrays["log_P"]
-    return Unshuffled(one_line(Path(name).name), PHOTOS, by, things, order_bag(log_P, by), log_P)
+    found, warning = order_bag(log_P, by), answer.facts["warning"]
+    return Unshuffled(one_line(Path(name).name), PHOTOS, by, things, found, log_P, warning=warning)
 
 
 def _photo(paths: list[Path]) -> Thing:
@@ -219,7 +226,9 @@ def _too_few(photos: Sequence[Path], shown: Mapping[int, list[Path]], skipped: S
     raise InputError(photos[0], cause, "An order needs two different ones or more.")
 
 
-def _look_at_photos(model: ToolModel, files: Mapping[str, Sequence[Path]], progress: Progress | None) -> Answer:
+def _look_at_photos(
+    model: ToolModel, files: Mapping[str, Sequence[Path]], cache: Cache, progress: Progress | None
+) -> Answer:
     """log P(u → v) of the pictures; which of them each content shows; and why a content is none."""
     from mmcc.media.photos import fitted, read_photo
     from mmcc.media.pictures import Fit
@@ -240,6 +249,7 @@ def _look_at_photos(model: ToolModel, files: Mapping[str, Sequence[Path]], progr
     numbers = {picture: number for number, picture in enumerate(sorted(pictures))}
     log_P = _transitions_of(model, [pictures[each] for each in numbers]) if len(numbers) > 1 else np.empty((0, 0))
     facts = {"pictures": {content: numbers[picture] for content, picture in shown.items()}, "refused": refused}
+    facts["warning"] = domain_warning(model, list(pictures.values()), cache)
     return Answer({"log_P": log_P}, facts)
 
 

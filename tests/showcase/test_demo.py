@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import sys
 from dataclasses import replace
 
 import pytest
@@ -9,7 +10,7 @@ from tiny_demo import TINY, Made
 
 from mmcc.cli import main
 from mmcc.media.errors import InputError
-from mmcc.showcase.demo import start_over
+from mmcc.showcase.demo import Demo, start_over
 from mmcc.showcase.demo_results import demo_results, demo_table, share_of_the_way
 
 MODELS = {"mmcc+", "cross_modal", "chance", "oracle"}
@@ -79,6 +80,19 @@ def test_what_is_missing_is_made_again(made, tmp_path):
     }
     assert sum(line.endswith("there already.") for line in copy.said) == 6
     assert again["seconds"]["report"] > made.results["seconds"]["report"]
+
+
+def test_a_demo_that_is_killed_at_once_is_gone_on_with(tmp_path):
+    begun = Made(tmp_path / "demo")
+
+    def killed(line: str) -> None:
+        (begun.out / "kitchen").mkdir()
+        raise SystemExit(line)
+
+    with pytest.raises(SystemExit, match="kitchen: drawing"):
+        Demo(begun.out, TINY, killed).run()
+    with pytest.raises(SystemExit, match="kitchen: drawing"):
+        Demo(begun.out, TINY, sys.exit).run()
 
 
 def test_another_demo_in_the_folder_is_refused(made):

@@ -6,9 +6,10 @@ from mmcc.showcase.demo import Demo, DemoSettings
 
 TINY = DemoSettings(
     videos=24,
+    tasks=7,
+    drawn=32,
     size=32,
     steps=4,
-    rival_steps=4,
     overrides=("model.dims=16", "train.batch_size=4", "train.workers=0", "train.validation_segments=8"),
 )
 

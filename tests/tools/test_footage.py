@@ -142,10 +142,11 @@ print("torch" in sys.modules)
 def test_bad_files_are_skipped_with_a_reason(kitchen, cache, tmp_path):  # noqa: F811
     (tmp_path / "notes.mp4").write_text("no video at all")
     (tmp_path / "empty").mkdir()
+    assert len(open_footage(kitchen.model(), [tmp_path, kitchen.videos[0], tmp_path], cache).skipped) == 1
     sources = [tmp_path / "gone.mp4", tmp_path / "notes.mp4", tmp_path / "empty", kitchen.videos[0]]
     opened = open_footage(kitchen.model(), sources, cache)
     assert [footage.name for footage in opened.footage] == [kitchen.videos[0].name]
-    reasons = {path: reason for path, reason in opened.skipped}
+    reasons = dict(opened.skipped)
     assert "no such file" in reasons[str(sources[0])]
     assert reasons[str(sources[1])]
     assert "holds no video" in reasons[str(sources[2])]
