@@ -86,7 +86,7 @@ def _part(task: str, evaluations: Sequence[Evaluation], names: Sequence[str]) ->
     about = TASKS.get(task, _Task(task, "", {}))
     results = [each.get("tasks", {}).get(task) for each in evaluations]
     of_first = next(result for result in results if result)
-    wanted = about.figures or {name: name.replace("/", " · ") for name in of_first["figures"]}
+    wanted = about.figures or {name: words for name in of_first["figures"] if (words := _in_words(name))}
     shown = [
         Gauge(
             words,
@@ -111,6 +111,13 @@ def _part(task: str, evaluations: Sequence[Evaluation], names: Sequence[str]) ->
             folded("All figures", joined(tables)),
         ]
     )
+
+
+def _in_words(figure: str) -> str:
+    """Of the arrow of time, whose figures name the model; "" of those that are for the table alone."""
+    kind, *_, pairs = figure.split("/")
+    chosen = {"at_random": "pairs at random", "own_choice": "pairs that the model chooses"}.get(pairs)
+    return {"accuracy": f"right on {chosen}, %", "forward": f"{chosen} go forward, %"}.get(kind, "") if chosen else ""
 
 
 def _interval(result: Mapping[str, Any] | None, name: str) -> tuple[float, float, float] | None:
