@@ -60,7 +60,7 @@ def test_the_lines_for_your_own_video_write_what_they_say(home):
     assert (home / "cooking.html").stat().st_size > 20_000
 
 
-@pytest.mark.parametrize("document", ["README.md", "docs/corpus.md", "docs/kitchen.md"])
+@pytest.mark.parametrize("document", ["README.md", "docs/corpus.md", "docs/kitchen.md", "docs/results.md"])
 def test_python_in_the_documents_runs(home, document):
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / document).read_text(), re.DOTALL)
     assert blocks
