@@ -28,6 +28,8 @@ bench: .venv/installed
 	$(BIN)/python -m benchmarks.step
 	$(BIN)/python -m benchmarks.ordering
 	$(BIN)/python -m benchmarks.tasks
+	$(BIN)/python -m benchmarks.tools
+	$(BIN)/python -m benchmarks.search
 
 clean:
 	rm -rf .venv build demo

@@ -128,7 +128,7 @@ def test_real_photos_are_warned_of(shared, tmp_path):
     model = open_model("kitchen")
     for folder in sorted((shared / "photos").iterdir()):
         photos = [Image.open(path).convert("RGB").resize((144, 144)) for path in sorted(folder.glob("*.jpg"))]
-        assert domain_warning(model, [np.asarray(photo) for photo in photos], Cache(tmp_path)), folder
+        assert domain_warning(model, [np.array(photo) for photo in photos], Cache(tmp_path)), folder
 
 
 def test_a_test_card_is_warned_of(make_clip, tmp_path):
