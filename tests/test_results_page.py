@@ -1,0 +1,33 @@
+"""Tables find their places in a document."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+SCRIPT = Path(__file__).parents[1] / "scripts" / "results_page.py"
+PAGE = """# Results
+<!-- table2 -->
+old
+<!-- end -->
+between
+<!-- table2 of semi-real -->
+other
+<!-- end -->
+<!-- table3 -->
+kept
+<!-- end -->
+"""
+
+
+def test_tables_are_put_between_their_marks_and_nothing_else_changes(tmp_path):
+    for folder, text in (("main", "first\n"), ("semi", "second\n")):
+        (tmp_path / folder / "tables").mkdir(parents=True)
+        (tmp_path / folder / "tables" / "table2.md").write_text(text)
+    page = tmp_path / "results.md"
+    page.write_text(PAGE)
+    command = [sys.executable, SCRIPT, tmp_path / "main", f"semi-real={tmp_path / 'semi'}", page]
+    subprocess.run(command, check=True)
+    filled = PAGE.replace("\nold\n", "\n\nfirst\n\n").replace("\nother\n", "\n\nsecond\n\n")
+    assert page.read_text() == filled
+    subprocess.run(command, check=True)
+    assert page.read_text() == filled
