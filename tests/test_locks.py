@@ -15,11 +15,10 @@ import os, sys, time
 from pathlib import Path
 from mmcc.locks import only_writer
 with only_writer(Path(sys.argv[1])):
-    child = os.fork()
-    if not child:
+    if not os.fork():
+        print(os.getpid(), flush=True)  # the child itself: the parent would be killed before the child has run at all
         time.sleep(60)
         os._exit(0)
-    print(child, flush=True)
     time.sleep(60)
 """
 
