@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from mmcc.media.errors import OutputError
 
 LIMIT = 4 << 30  # bytes: some hundred hours of footage
-_VERSION = "1"  # of all that is kept: raise it when an old answer would be wrong
+_VERSION = "2"  # of all that is kept: raise it when an old answer would be wrong
 _TRIM_EVERY = 256 << 20  # bytes written: to see how much there is takes a look at every entry
 _FACTS = "facts.json"  # among the arrays of a file; no array is named so
 
