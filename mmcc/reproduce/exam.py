@@ -54,6 +54,7 @@ class Exam:
         self.primary = [each for each in test if not self._is_related(each)]
         self.choosing = videos_for(corpus, "validation", held_out)
         train = videos_for(corpus, "train", held_out)
+        self.training_videos = len(train)
         count = min(learn_from, len(train))
         self.learning = [train[at * len(train) // count] for at in range(count)]  # evenly, from all of them
 

@@ -20,6 +20,7 @@ class Findings:
 
     results: dict[tuple[str, str], dict[int, TaskResult]] = field(default_factory=dict)  # (row, task) → seed → result
     notes: list[str] = field(default_factory=list)
+    training_videos: int | None = None  # of the corpus, where that is known
 
     def add(self, row: str, task: str, seed: int, result: TaskResult) -> None:
         self.results.setdefault((row, task), {})[seed] = result
@@ -32,7 +33,8 @@ class Findings:
         """What a table asks for, and no more: another may have measured further seeds of the same rows."""
         wanted = {(row, task) for row, tasks in measures.items() for task in tasks}
         kept = {key: {seed: found[seed] for seed in seeds if seed in found} for key, found in self.results.items()}
-        return Findings({key: found for key, found in kept.items() if key in wanted and found}, list(self.notes))
+        asked = {key: found for key, found in kept.items() if key in wanted and found}
+        return Findings(asked, list(self.notes), self.training_videos)
 
     def samples(self, row: str, task: str, figure: str, seeds: Iterable[int] | None = None) -> list[PerVideo]:
         """A figure of every seed that has it, in order of seeds."""

@@ -53,6 +53,8 @@ def scale(findings: Findings) -> list[Table]:
     rows = []
     shown = ""
     for group, label, run in _SCALE:
+        if label == "all" and findings.training_videos:
+            label = f"{findings.training_videos} (all)"
         cells = [findings.cell(run, tasks[kind], figure.name) for kind, figure in _FIGURES]
         cost = Cell(multiplications(plan.runs()[run].overrides) / 1e6)
         rows.append(Row((group if group != shown else "", label), (cost, *cells), competes=False, rule=group != shown))

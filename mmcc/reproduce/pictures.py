@@ -12,6 +12,7 @@ from mmcc.reproduce import plan
 from mmcc.reproduce.curves import FIGURES, Points
 from mmcc.reproduce.evaluate import reference
 from mmcc.reproduce.findings import Findings
+from mmcc.reproduce.layout_studies import multiplications
 from mmcc.reproduce.rows import LABELS, REFERENCES, measured
 
 
@@ -99,8 +100,24 @@ def _tuning(findings: Findings) -> list[Picture]:
 
 
 def _scale(findings: Findings) -> list[Picture]:
-    cells = {_name(row): findings.cell(row, plan.ANTICIPATION, "percentile_mean") for row in plan.SCALE}
-    return _picture("Mean rank of later steps by videos and width", cells, "percentile rank", [Mark("chance", 50.0)], 1)
+    """Lines over what grows."""
+    videos = {plan.VIDEOS_100: 100.0, plan.VIDEOS_300: 300.0, plan.HALF: float(findings.training_videos or 0)}
+    widths = (plan.WIDTH_8, plan.HALF, plan.WIDTH_32)
+    costs = {run: multiplications(plan.runs()[run].overrides) / 1e6 for run in widths}
+    return [
+        *_grown(findings, "Later steps by number of videos", videos, "training videos"),
+        *_grown(findings, "Later steps by width", costs, "million multiplications a frame"),
+    ]
+
+
+def _grown(findings: Findings, title: str, places: Mapping[str, float], axis: str) -> list[Picture]:
+    figures = {"percentile_mean": "mean rank", "recall@10": "R@10", "recall@5": "R@5"}
+    lines = []
+    for style, (figure, label) in enumerate(figures.items()):
+        cells = {run: findings.cell(run, plan.ANTICIPATION, figure) for run in places}
+        points = tuple((places[run], cell.mean) for run, cell in cells.items() if cell.mean is not None)
+        lines += [Curve(label, points, style)] if len(points) > 1 else []
+    return [Picture(title, curves(title, lines, axis, "percent"))] if lines else []
 
 
 PICTURES: dict[str, Callable[[Findings], list[Picture]]] = {

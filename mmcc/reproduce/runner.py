@@ -55,7 +55,7 @@ class Runner:
         self.corpus, self.out, self.budget, self.say, self.bars = corpus, out, budget, say, bars
         self.exam = Exam(Corpus.open(corpus), learn_from=budget.arrow_videos)
         self.store = Store(out / "results")
-        self.findings = Findings()
+        self.findings = Findings(training_videos=self.exam.training_videos)
         self.trained: dict[tuple[str, int], Trained] = {}
         self._failed: dict[str, str] = {}  # a job's key → why
         self._untrained: dict[str, Sitting | None] = {}  # kept: ImageNet's network takes its time

@@ -145,6 +145,20 @@ def test_the_grid_is_shown_objective_by_objective():
     assert [picture.title for picture in PICTURES["tuning"](found)] == ["Mean rank of later steps, setting by setting"]
 
 
+def test_growth_is_drawn_over_videos_and_cost():
+    found = Findings(training_videos=900)
+    for run, value in ((plan.VIDEOS_100, 55.0), (plan.HALF, 65.0), (plan.WIDTH_32, 70.0)):
+        figures = {"percentile_mean": alike(value)}
+        found.add(run, plan.ANTICIPATION, 0, TaskResult("anticipation", figures))
+    (table,) = LAYOUTS["scale"](found)
+    assert row_of(table, "", "900 (all)")["mean rank"] == "65.0 ± 0.0"
+    assert row_of(table, "", "300")["mean rank"] == "–"
+    by_videos, by_width = PICTURES["scale"](found)
+    assert "training videos" in by_videos.drawn and "million multiplications a frame" in by_width.drawn
+    for picture in (by_videos, by_width):
+        assert picture.drawn.count("<polyline") == 1  # nothing but mean ranks was measured
+
+
 def test_cost_is_that_of_the_published_network():
     """ResNet-18 at 224 px is known for 1.81 billion multiplications."""
     assert multiplications(("model.width=64",), 224) == pytest.approx(1.814e9, rel=0.002)
