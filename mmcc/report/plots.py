@@ -15,7 +15,7 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#8f7700", "#56b4e9")  # 
 _DASHES = (None, "7 3", "2 3", "8 3 2 3", "12 4", "4 4", "1 2", "10 2 4 2")
 _MARKS = (("dashed", "5 4"), ("dotted", "1.5 4"))
 _BAR, _GAP = 18, 8
-_LEFT, _RIGHT, _TOP, _BOTTOM = 190, 110, 8, 42
+_LEFT, _RIGHT, _TOP, _BOTTOM = 210, 110, 8, 42
 _WIDTH = 720
 
 

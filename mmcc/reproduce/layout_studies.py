@@ -15,12 +15,6 @@ _FIGURES = (
     ("unshuffling", Figure("kendall_tau", "τ", 3)),
     ("unshuffling", Figure("kendall_tau/all_pairs", "τ, all pairs", 3)),
 )
-_CHOICES = {
-    plan.OWN: "its own settings: rate 1e-3, segments of 64 s (MMCC+: 128 s)",
-    plan.SLOW: "rate 3e-4",
-    plan.FAST: "rate 3e-3",
-    plan.OTHER_SEGMENTS: "segments of 128 s (MMCC+: 64 s)",
-}
 _SCALE = (
     ("Training videos", "100", plan.VIDEOS_100),
     ("Training videos", "300", plan.VIDEOS_300),
@@ -36,7 +30,7 @@ def tuning(findings: Findings) -> list[Table]:
     tasks = {"anticipation": plan.CHOOSING_ANTICIPATION, "unshuffling": plan.CHOOSING_UNSHUFFLING}
     rows = []
     for name in plan.TRAINED:
-        for place, (choice, label) in enumerate(_CHOICES.items()):
+        for place, (choice, label) in enumerate(_choices(name).items()):
             cells = tuple(
                 findings.cell(plan.tuned(name, choice), tasks[kind], figure.name) for kind, figure in _FIGURES
             )
@@ -45,6 +39,16 @@ def tuning(findings: Findings) -> list[Table]:
     notes = (INTERVALS, "A quarter of the steps each, one seed, on the videos that are held out to choose by.")
     columns = columns_of([figure for _, figure in _FIGURES], False)
     return [Table("Tuning: the same grid for every objective", ("objective", "settings"), columns, tuple(rows), notes)]
+
+
+def _choices(name: str) -> dict[str, str]:
+    own, other = ("128 s", "64 s") if name == plan.PLUS else ("64 s", "128 s")
+    return {
+        plan.OWN: f"its own: rate 1e-3, segments of {own}",
+        plan.SLOW: "rate 3e-4",
+        plan.FAST: "rate 3e-3",
+        plan.OTHER_SEGMENTS: f"segments of {other}",
+    }
 
 
 def scale(findings: Findings) -> list[Table]:
