@@ -115,7 +115,7 @@ def _grown(findings: Findings, title: str, places: Mapping[str, float], axis: st
     lines = []
     for style, (figure, label) in enumerate(figures.items()):
         cells = {run: findings.cell(run, plan.ANTICIPATION, figure) for run in places}
-        points = tuple((places[run], cell.mean) for run, cell in cells.items() if cell.mean is not None)
+        points = tuple(sorted((places[run], cell.mean) for run, cell in cells.items() if cell.mean is not None))
         lines += [Curve(label, points, style)] if len(points) > 1 else []
     return [Picture(title, curves(title, lines, axis, "percent"))] if lines else []
 
