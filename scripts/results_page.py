@@ -31,10 +31,17 @@ def filled(document: str, folders: Mapping[str, Path]) -> str:
 
 
 def main(arguments: list[str]) -> None:
+    if len(arguments) < 2:
+        sys.exit("usage: python scripts/results_page.py [NAME=]FOLDER… DOCUMENT")
     *sources, document = arguments
     named = [source.rpartition("=") for source in sources]
     folders = {name: Path(folder) for name, _, folder in named}
+    for folder in folders.values():
+        if not (folder / "tables").is_dir():
+            sys.exit(f"{folder}: has no tables\n  Name a folder that mmcc reproduce wrote.")
     path = Path(document)
+    if not path.is_file():
+        sys.exit(f"{path}: is no file\n  Name the document last.")
     path.write_text(filled(path.read_text(encoding="utf-8"), folders), encoding="utf-8")
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from mmcc.report.tables import Cell, Column, Row, Table
 from mmcc.reproduce import plan
 from mmcc.reproduce.findings import Findings
@@ -68,6 +70,7 @@ def scale(findings: Findings) -> list[Table]:
     return [Table("Scale: videos and width", ("", ""), columns, tuple(rows), notes)]
 
 
+@cache  # the table asks, and the plot
 def multiplications(overrides: tuple[str, ...], side: int = 48) -> float:
     """Of the frame encoder for one picture."""
     import torch
