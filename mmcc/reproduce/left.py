@@ -13,7 +13,8 @@ Key = tuple[str, int]  # a run's name, and its seed
 class Estimate:
     """Time goes by the seconds a step took in the runs there are, of the same objective where there is one."""
 
-    def __init__(self, jobs: Mapping[Key, tuple[Job, Progress | None]]) -> None:
+    def __init__(self, jobs: Mapping[Key, tuple[Job, Progress | None]], at_once: int = 1) -> None:
+        self._at_once = at_once
         self._jobs = {key: job for key, (job, _) in jobs.items()}
         self._progress = {key: progress for key, (_, progress) in jobs.items()}
 
@@ -33,7 +34,7 @@ class Estimate:
         unfinished = [key for key in self._jobs if self._steps_left(key)]
         times = [self._seconds_left(key) for key in unfinished]
         known = [seconds for seconds in times if seconds is not None]
-        about = f", about {_minutes(sum(known))}" if known and len(known) == len(times) else ""
+        about = f", about {_minutes(sum(known) / self._at_once)}" if known and len(known) == len(times) else ""
         return f"{len(self._jobs) - len(unfinished)} of {len(self._jobs)} runs are trained{about}" + (
             " left" if about else ""
         )

@@ -14,7 +14,8 @@ from mmcc.media.errors import InputError
 from mmcc.reproduce.exam import Bars
 from mmcc.reproduce.plan import FULL, TABLES, Budget
 from mmcc.reproduce.publish import Published, publish
-from mmcc.reproduce.runner import Runner, Say
+from mmcc.reproduce.runner import Runner
+from mmcc.reproduce.trainings import Say
 from mmcc.training.bar import say
 from mmcc.training.files import writing
 
@@ -30,10 +31,12 @@ def reproduce(
     seeds: int | None = None,
     say: Say = say,
     bars: Bars | None = None,
+    at_once: int = 1,
 ) -> Published:
     """Train and measure what is missing for the tables ("all" means every one), and write them down.
 
     `seeds`: how many training seeds; by default each table's own. Tables that were finished before are shown too.
+    `at_once`: how many runs to train at a time, in a process each.
     """
     wanted = [name for name in TABLES if name in tables or ALL in tables]
     if out.exists() and not out.is_dir():
@@ -41,7 +44,7 @@ def reproduce(
     with writing(out):
         out.mkdir(parents=True, exist_ok=True)
     with only_writer(out):
-        runner = Runner(corpus, out, budget, say=say, bars=bars)
+        runner = Runner(corpus, out, budget, say=say, bars=bars, at_once=at_once)
         measured = runner.run(wanted, seeds)
         shown = [name for name in TABLES if name in measured or runner.is_complete(name, seeds)]
         return publish(runner, shown, seeds)

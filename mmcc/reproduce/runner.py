@@ -10,8 +10,7 @@ cannot be measured, is told of in the notes; the others go on.
 from __future__ import annotations
 
 import json
-import shutil
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -24,6 +23,7 @@ from mmcc.reproduce.findings import Findings
 from mmcc.reproduce.left import Estimate
 from mmcc.reproduce.plan import Budget, Job
 from mmcc.reproduce.store import Store, fingerprint
+from mmcc.reproduce.trainings import Say, Training, train_run, train_side_by_side
 from mmcc.tasks import arrow_of_time
 from mmcc.tasks.arrow_of_time import Scratch, Split
 from mmcc.tasks.features_only import imagenet_learner, random_learner
@@ -33,10 +33,6 @@ from mmcc.tasks.results import TaskResult
 from mmcc.tasks.runs import Checkpoint, find_checkpoint
 from mmcc.training.checkpoints import MANIFEST, Checkpoints, Progress, read_progress
 from mmcc.training.config import Config
-from mmcc.training.loop import train
-from mmcc.training.run import CONFIG
-
-Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -51,8 +47,11 @@ class Trained:
 class Runner:
     """Jobs of one corpus and one budget, in one folder."""
 
-    def __init__(self, corpus: Path, out: Path, budget: Budget, *, say: Say, bars: Bars | None = None) -> None:
+    def __init__(
+        self, corpus: Path, out: Path, budget: Budget, *, say: Say, bars: Bars | None = None, at_once: int = 1
+    ) -> None:
         self.corpus, self.out, self.budget, self.say, self.bars = corpus, out, budget, say, bars
+        self.at_once = at_once  # runs to train at a time
         self.exam = Exam(Corpus.open(corpus), learn_from=budget.arrow_videos)
         self.store = Store(out / "results")
         self.findings = Findings(training_videos=self.exam.training_videos)
@@ -75,9 +74,11 @@ class Runner:
         """All that the tables need, and which of them the corpus allows. If nothing comes of it, InputError."""
         tables = self._possible(tables)
         jobs = self._needed(tables, seeds)
-        estimate = Estimate({key: (job, self.progress(job)) for key, job in jobs.items()})
+        estimate = Estimate({key: (job, self.progress(job)) for key, job in jobs.items()}, self.at_once)
         for line in estimate.lines():
             self.say(line)
+        if self.at_once > 1:
+            self._train_side_by_side(jobs, estimate)
         for key, job in jobs.items():
             if self._train(job, estimate.heading(key)):
                 estimate.done(key, self.progress(job))
@@ -144,6 +145,24 @@ class Runner:
         ]
         return [task for task in dict.fromkeys(wanted) if not self.exam.lacks(task)]
 
+    def _train_side_by_side(self, jobs: Mapping[tuple[str, int], Job], estimate: Estimate) -> None:
+        """What fails here is trained again, one by one."""
+        keys = {job.key: key for key, job in jobs.items()}
+        trainings = []
+        for job in {job.key: job for job in jobs.values()}.values():
+            progress, steps = self.progress(job), job.config.train.steps or 0
+            left = steps - (progress.step if progress else 0)
+            if left > 0:
+                trainings.append(Training(job, self.folder(job), self._config(job), left))
+        if trainings:
+            train_side_by_side(
+                self.corpus,
+                trainings,
+                self.at_once,
+                begins=lambda job: self.say(estimate.heading(keys[job.key])),
+                ended=lambda job: estimate.done(keys[job.key], self.progress(job)),
+            )
+
     def _train(self, job: Job, heading: str) -> bool:
         """Whether the run is finished now."""
         if self._find_trained(job):
@@ -151,11 +170,8 @@ class Runner:
         self.say(heading)
         if job.init is not None and job.init.key in self._failed:
             return self._fail(job, f"the run it begins with failed: {self._failed[job.init.key]}")
-        folder = self.folder(job)
-        if not (folder / CONFIG).is_file():
-            shutil.rmtree(folder, ignore_errors=True)  # killed before it began
         try:
-            train(self.corpus, folder, self._config(job), resume=True, say=self.say)
+            train_run(self.corpus, self.folder(job), self._config(job), say=self.say)
         except InputError as error:
             return self._fail(job, f"{error.path}: {error.cause}")
         return self._find_trained(job)

@@ -21,6 +21,10 @@ def reproduce(
     budget: Annotated[
         Literal["quick", "full"], Arg("full: 1,000 steps for each objective; quick: 60, to see that all works")
     ] = "full",
+    at_once: Annotated[
+        int | None,
+        Arg("runs to train at a time (default: one a core, at most 4; on a GPU one)", metavar="N", least=1),
+    ] = None,
     json: Annotated[bool, Arg("print results.json")] = False,
 ) -> int:
     """Train the paper's models and its rivals on a corpus, and fill its tables.
@@ -36,9 +40,18 @@ def reproduce(
     from mmcc.reproduce.reproduce import ALL
     from mmcc.reproduce.reproduce import reproduce as run_reproduction
     from mmcc.reproduce.store import strict_json
+    from mmcc.reproduce.trainings import sensible_at_once
 
     if table not in (*TABLES, ALL):
         raise UsageError(f"there is no {table}. Choose one of {', '.join((*TABLES, ALL))}.")
-    found = run_reproduction([table], corpus, output, budget=BUDGETS[budget], seeds=seeds, bars=bar)
+    found = run_reproduction(
+        [table],
+        corpus,
+        output,
+        budget=BUDGETS[budget],
+        seeds=seeds,
+        bars=bar,
+        at_once=sensible_at_once() if at_once is None else at_once,
+    )
     print(strict_json(found.content, indent=1) if json else found.to_markdown())
     return EXIT_SKIPPED if found.notes else EXIT_OK

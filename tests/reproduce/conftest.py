@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 import torch
-from tiny_reproduction import TINY, own_videos
+from tiny_reproduction import SMALL, TINY, own_videos
 
 from mmcc.cli import main
+from mmcc.reproduce import plan
 from mmcc.reproduce.publish import Published
 from mmcc.reproduce.reproduce import reproduce
 
@@ -36,6 +37,17 @@ def finished(steps_corpus, tmp_path_factory) -> tuple[Path, Published]:
     found = reproduce(["table2", "table3", "table4", "transfer"], steps_corpus, out, budget=TINY, seeds=1)
     torch.set_num_threads(before)
     return out, found
+
+
+@pytest.fixture(scope="session")
+def uncut(steps_corpus, tmp_path_factory) -> Path:
+    """The folder of SMALL as Table 2, trained one by one and never stopped."""
+    out = tmp_path_factory.mktemp("uncut") / "out"
+    before, plan.TABLES["table2"] = plan.TABLES["table2"], SMALL
+    torch.set_num_threads(1)
+    reproduce(["table2"], steps_corpus, out, budget=TINY, say=lambda line: None)
+    plan.TABLES["table2"] = before
+    return out
 
 
 @pytest.fixture(autouse=True)

@@ -10,8 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-import torch
-from tiny_reproduction import TINY
+from tiny_reproduction import SMALL, TINY
 
 from mmcc.cli import main
 from mmcc.locks import only_writer
@@ -19,8 +18,6 @@ from mmcc.media.errors import InputError
 from mmcc.reproduce import plan
 from mmcc.reproduce.plan import TablePlan
 from mmcc.reproduce.reproduce import reproduce
-
-SMALL = TablePlan(dict.fromkeys((plan.TAP, plan.MMCC), (plan.ANTICIPATION,)), seeds=2)
 
 
 def silent(_: str) -> None:
@@ -118,16 +115,6 @@ def test_stopped_and_gone_on_with_gives_the_same(small, steps_corpus, uncut, tmp
     reproduce(["table2"], steps_corpus, tmp_path / "out", budget=TINY, say=silent)
     for name in ("results.json", "index.html", "tables/table2.md", "tables/table2.tex"):
         assert (tmp_path / "out" / name).read_bytes() == (uncut / name).read_bytes(), name
-
-
-@pytest.fixture(scope="module")
-def uncut(steps_corpus, tmp_path_factory):
-    out = tmp_path_factory.mktemp("uncut") / "out"
-    before, plan.TABLES["table2"] = plan.TABLES["table2"], SMALL
-    torch.set_num_threads(1)
-    reproduce(["table2"], steps_corpus, out, budget=TINY, say=silent)
-    plan.TABLES["table2"] = before
-    return out
 
 
 def test_killed_at_any_moment_it_goes_on_to_the_same(small, steps_corpus, uncut, tmp_path):

@@ -5,7 +5,8 @@ from pathlib import Path
 import numpy as np
 
 from mmcc.cli import main
-from mmcc.reproduce.plan import Budget
+from mmcc.reproduce import plan
+from mmcc.reproduce.plan import Budget, TablePlan
 
 TINY = Budget(
     "tiny",
@@ -17,6 +18,7 @@ TINY = Budget(
         "objective.memdpc.slots=16",
     ),
 )
+SMALL = TablePlan(dict.fromkeys((plan.TAP, plan.MMCC), (plan.ANTICIPATION,)), seeds=2)  # two rows and a teacher
 
 
 def own_videos(folder: Path, dims: int) -> Path:

@@ -1,0 +1,128 @@
+"""Runs trained side by side: the same numbers as one by one, whatever is killed on the way."""
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import pytest
+from tiny_reproduction import SMALL, TINY
+
+from mmcc.locks import only_writer
+from mmcc.media.errors import InputError
+from mmcc.reproduce import plan, trainings
+from mmcc.reproduce.plan import TablePlan
+from mmcc.reproduce.reproduce import reproduce
+
+
+@pytest.fixture(autouse=True)
+def two_cores(monkeypatch):
+    """A thread for each of two runs, as the runs that they are compared with have."""
+    monkeypatch.setattr(trainings, "_cores", lambda: 2)
+    monkeypatch.setitem(plan.TABLES, "table2", SMALL)
+
+
+def side_by_side(corpus, out, say=lambda line: None):
+    return reproduce(["table2"], corpus, out, budget=TINY, say=say, at_once=2)
+
+
+def same(out, uncut):
+    return (out / "results.json").read_bytes() == (uncut / "results.json").read_bytes()
+
+
+def test_two_at_a_time_come_to_the_same_as_one_by_one(steps_corpus, uncut, tmp_path):
+    lines: list[str] = []
+    side_by_side(steps_corpus, tmp_path / "out", lines.append)
+    assert same(tmp_path / "out", uncut)
+    headings = [line for line in lines if line.startswith("[")]
+    assert len(headings) == 6 and "0 of 6 runs are trained" in headings[0]  # teacher, TAP, MMCC; none begun twice
+    assert not any(line.startswith("step ") for line in lines)  # nothing was left for one by one
+
+
+class Cut(BaseException):
+    """Ctrl-C, or SIGTERM."""
+
+
+def test_stopped_it_saves_and_goes_on_to_the_same(steps_corpus, uncut, tmp_path):
+    headings = []
+
+    def cutting(line: str) -> None:
+        headings.extend([line] if line.startswith("[") else [])
+        if len(headings) == 3:
+            raise Cut
+
+    with pytest.raises(Cut):
+        side_by_side(steps_corpus, tmp_path / "out", cutting)
+    assert not multiprocessing.active_children()
+    side_by_side(steps_corpus, tmp_path / "out")
+    assert same(tmp_path / "out", uncut)
+
+
+def test_a_process_that_is_killed_leaves_the_rest_to_one_by_one(steps_corpus, uncut, tmp_path):
+    killed = []
+
+    def killing(line: str) -> None:
+        if line.startswith("[") and not killed and (children := multiprocessing.active_children()):
+            killed.append(children[0].pid)
+            os.kill(children[0].pid, signal.SIGKILL)
+
+    side_by_side(steps_corpus, tmp_path / "out", killing)
+    assert killed and same(tmp_path / "out", uncut)
+
+
+def test_none_outlives_a_parent_that_is_killed(steps_corpus, uncut, tmp_path):
+    script = f"""
+        import sys
+        sys.path.insert(0, {str(Path(__file__).parent)!r})
+        from pathlib import Path
+        from test_trainings import SMALL, plan, side_by_side, trainings
+        if __name__ == "__main__":
+            plan.TABLES["table2"] = SMALL
+            trainings._cores = lambda: 2
+            side_by_side(Path({str(steps_corpus)!r}), Path("out"), lambda line: print(line, flush=True))
+    """
+    (tmp_path / "run.py").write_text(textwrap.dedent(script))
+    parent = subprocess.Popen([sys.executable, "run.py"], cwd=tmp_path, stdout=subprocess.PIPE, text=True)
+    assert parent.stdout is not None
+    headings = 0
+    while headings < 3:  # the first two runs are being trained, or are
+        line = parent.stdout.readline()
+        assert line, "it ended before it could be killed"
+        headings += line.startswith("[")
+    parent.kill()
+    parent.wait()
+    parent.stdout.close()
+    deadline = time.monotonic() + 60
+    while any(is_held(run) for run in (tmp_path / "out" / "runs").iterdir()):
+        assert time.monotonic() < deadline, "a process goes on without its parent"
+        time.sleep(0.1)
+    side_by_side(steps_corpus, tmp_path / "out")
+    assert same(tmp_path / "out", uncut)
+
+
+def is_held(run: Path) -> bool:
+    try:
+        with only_writer(run):
+            return False
+    except InputError:
+        return True
+
+
+def test_what_cannot_be_trained_is_noted_and_the_others_go_on(steps_corpus, tmp_path, monkeypatch):
+    measures = dict.fromkeys((plan.RA, plan.MMCC), (plan.ANTICIPATION,))
+    monkeypatch.setitem(plan.TABLES, "table2", TablePlan(measures, seeds=1))
+    budget = plan.Budget("slow", 4, 10, 2, (*TINY.overrides, "data.frame_rates=[0.5]"))
+    found = reproduce(["table2"], steps_corpus, tmp_path / "out", budget=budget, say=lambda line: None, at_once=2)
+    (note,) = found.notes
+    assert note.startswith("ra, seed 0: not trained: data.frame_rates: at 0.5 frames a second")
+    assert found.content["tables"]["table2"]["figures"].keys() == {plan.MMCC}
+
+
+def test_a_run_a_core_is_sensible(monkeypatch):
+    for cores, runs in ((1, 1), (2, 2), (64, 4)):
+        monkeypatch.setattr(trainings, "_cores", lambda cores=cores: cores)
+        assert trainings.sensible_at_once() == runs
