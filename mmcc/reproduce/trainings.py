@@ -156,4 +156,4 @@ class _CountedSteps(StepBar):
 
 
 def _cores() -> int:
-    return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
