@@ -12,14 +12,14 @@ import multiprocessing
 import os
 import shutil
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
-from multiprocessing.sharedctypes import Synchronized
-from multiprocessing.synchronize import Event
+from ctypes import c_longlong
+from multiprocessing.connection import wait
+from multiprocessing.context import SpawnProcess
 from pathlib import Path
 from typing import NamedTuple
 
@@ -70,29 +70,31 @@ def train_side_by_side(
 ) -> None:
     """Train all that can be; one that begins with another waits for it."""
     context = multiprocessing.get_context("spawn")  # threads and forks do not go together
-    stop, steps = context.Event(), context.Value("q", 0)
-    begin = (max(1, _cores() // at_once), os.getpid(), stop, steps)
-    pool = ProcessPoolExecutor(at_once, context, _begin_process, begin)
-    waiting, running = list(trainings), dict[Future[None], Training]()
+    threads = max(1, _cores() // at_once)
+    counters = {each.job.key: context.RawValue(c_longlong) for each in trainings}  # no locks: who is killed keeps them
+    waiting = list(trainings)
+    running: dict[int, tuple[SpawnProcess, Training]] = {}
     with tqdm(total=sum(each.left for each in trainings), desc="train", unit="step", disable=None, leave=False) as bar:
         try:
             while waiting or running:
-                for each in _ready(waiting, running.values())[: at_once - len(running)]:
+                for each in _ready(waiting, [one for _, one in running.values()])[: at_once - len(running)]:
                     begins(each.job)
                     waiting.remove(each)
-                    running[pool.submit(_train_quietly, corpus, each.folder, each.config)] = each
-                for future in wait(running, timeout=_LOOK, return_when=FIRST_COMPLETED).done:
-                    each = running.pop(future)
-                    future.result()
+                    given = (corpus, each.folder, each.config, threads, os.getpid(), counters[each.job.key])
+                    process = context.Process(target=_train_alone, args=given)
+                    process.start()
+                    running[process.sentinel] = process, each
+                over = wait(list(running), timeout=_LOOK)
+                for sentinel in [one for one in running if one in over]:
+                    process, each = running.pop(sentinel)
+                    process.join()
                     ended(each.job)
-                bar.update(steps.value - bar.n)
-        except BrokenProcessPool:
-            stop.set()  # one of them was killed, by the system for its memory perhaps: one at a time takes less
-        except BaseException:
-            stop.set()
-            raise
+                bar.update(sum(steps.value for steps in counters.values()) - bar.n)
         finally:
-            pool.shutdown(cancel_futures=True)
+            for process, _ in running.values():
+                process.terminate()  # it saves, and ends
+            for process, _ in running.values():
+                process.join()
 
 
 def _ready(waiting: Sequence[Training], running: Collection[Training]) -> list[Training]:
@@ -100,59 +102,33 @@ def _ready(waiting: Sequence[Training], running: Collection[Training]) -> list[T
     return [each for each in waiting if each.job.init is None or each.job.init.key not in unfinished]
 
 
-# Of a process that trains.
-_busy = threading.Event()
-_stop: Event
-_steps: Synchronized[int]
-
-
-def _begin_process(threads: int, parent: int, stop: Event, steps: Synchronized[int]) -> None:
-    global _stop, _steps
-    _stop, _steps = stop, steps
+def _train_alone(corpus: Path, folder: Path, config: Config, threads: int, parent: int, steps: c_longlong) -> None:
+    """In a process of its own."""
     torch.set_num_threads(threads)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process of a group: the parent passes it on
-    signal.signal(signal.SIGTERM, _leave)
-    threading.Thread(target=_end_with, args=(parent, stop), daemon=True).start()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit())
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+    with suppress(Exception):  # the runner will meet it again, and tell of it
+        train_run(corpus, folder, config, say=lambda line: None, progress=lambda *_: _CountedSteps(steps))
 
 
-def _leave(*_: object) -> None:
-    if _busy.is_set():
-        raise SystemExit  # the pool takes it for the outcome of the run, and ends in good order
-
-
-def _end_with(parent: int, stop: Event) -> None:
-    while os.getppid() == parent and not stop.is_set():
+def _end_with(parent: int) -> None:
+    while os.getppid() == parent:
         time.sleep(_LOOK)
-    stop.set()
-    if _busy.is_set():
-        os.kill(os.getpid(), signal.SIGTERM)  # `train` saves, and lets it happen then
-    while os.getppid() == parent or _busy.is_set():
-        time.sleep(_LOOK)
-    os._exit(1)  # nobody is left to end the pool
-
-
-def _train_quietly(corpus: Path, folder: Path, config: Config) -> None:
-    _busy.set()
-    try:
-        with suppress(Exception):  # the runner will meet it again, and tell of it
-            if not _stop.is_set():
-                train_run(corpus, folder, config, say=lambda line: None, progress=_CountedSteps)
-    finally:
-        _busy.clear()
+    os.kill(os.getpid(), signal.SIGTERM)  # `train` saves, and lets it happen then
 
 
 class _CountedSteps(StepBar):
     """No bar: steps are added up for the one bar over all."""
 
-    def __init__(self, total: int, done: int) -> None:
-        pass
+    def __init__(self, steps: c_longlong) -> None:
+        self._steps = steps
 
     def __exit__(self, *_: object) -> None:
         pass
 
     def step(self, shown: Mapping[str, float]) -> None:
-        with _steps.get_lock():
-            _steps.value += 1
+        self._steps.value += 1
 
 
 def _cores() -> int:

@@ -62,7 +62,7 @@ def test_stopped_it_saves_and_goes_on_to_the_same(steps_corpus, uncut, tmp_path)
     assert same(tmp_path / "out", uncut)
 
 
-def test_a_process_that_is_killed_leaves_the_rest_to_one_by_one(steps_corpus, uncut, tmp_path):
+def test_a_run_whose_process_is_killed_is_trained_again(steps_corpus, uncut, tmp_path):
     killed = []
 
     def killing(line: str) -> None:
