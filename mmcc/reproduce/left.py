@@ -25,13 +25,13 @@ class Estimate:
         """A line for each run, and one for all."""
         lines = []
         for key, job in self._jobs.items():
-            left = self._steps_left(key)
+            left = self.steps_left(key)
             state = "finished" if not left else f"{left} of {job.config.train.steps} steps to train{self._takes(key)}"
             lines.append(f"  {job.key} ({_name(key)}): {state}")
         return [*lines, self.summary()]
 
     def summary(self) -> str:
-        unfinished = [key for key in self._jobs if self._steps_left(key)]
+        unfinished = [key for key in self._jobs if self.steps_left(key)]
         times = [self._seconds_left(key) for key in unfinished]
         known = [seconds for seconds in times if seconds is not None]
         about = f", about {_minutes(sum(known) / self._at_once)}" if known and len(known) == len(times) else ""
@@ -48,7 +48,8 @@ class Estimate:
         seconds = self._seconds_left(key)
         return "" if seconds is None else f", about {_minutes(seconds)}"
 
-    def _steps_left(self, key: Key) -> int:
+    def steps_left(self, key: Key) -> int:
+        """0 of a finished run."""
         planned = self._jobs[key].config.train.steps or 0
         progress = self._progress[key]
         return max(0, planned - (progress.step if progress else 0))
@@ -58,7 +59,7 @@ class Estimate:
         objective = self._jobs[key].config.objective.name
         alike = [each for each in self._jobs if self._jobs[each].config.objective.name == objective]
         rate = self._seconds_per_step(alike) or self._seconds_per_step(list(self._jobs))
-        return self._steps_left(key) * rate if rate else None
+        return self.steps_left(key) * rate if rate else None
 
     def _seconds_per_step(self, keys: list[Key]) -> float | None:
         begun = [progress for key in keys if (progress := self._progress[key]) and progress.step]

@@ -147,13 +147,12 @@ class Runner:
 
     def _train_side_by_side(self, jobs: Mapping[tuple[str, int], Job], estimate: Estimate) -> None:
         """What fails here is trained again, one by one."""
-        keys = {job.key: key for key, job in jobs.items()}
-        trainings = []
-        for job in {job.key: job for job in jobs.values()}.values():
-            progress, steps = self.progress(job), job.config.train.steps or 0
-            left = steps - (progress.step if progress else 0)
-            if left > 0:
-                trainings.append(Training(job, self.folder(job), self._config(job), left))
+        keys = {job.key: key for key, job in jobs.items()}  # rows of the same settings are one run
+        trainings = [
+            Training(jobs[key], self.folder(jobs[key]), self._config(jobs[key]), left)
+            for key in keys.values()
+            if (left := estimate.steps_left(key))
+        ]
         if trainings:
             train_side_by_side(
                 self.corpus,
