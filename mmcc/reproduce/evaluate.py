@@ -33,6 +33,7 @@ TASKS: dict[str, tuple[str, ...]] = {
     "unshuffling": (plan.UNSHUFFLING,),
     "arrow": (plan.ARROW,),
     "transitions": (plan.TRANSITIONS,),
+    "neurons": (plan.NEURONS,),
     "transfer": (plan.TRANSFER_ANTICIPATION, plan.TRANSFER_UNSHUFFLING),
 }
 _FEWER_CANDIDATES = "current_removed"

@@ -16,7 +16,7 @@ from mmcc.data.config import DataConfig
 from mmcc.data.splits import videos_for
 from mmcc.media.errors import InputError
 from mmcc.reproduce import controls, plan
-from mmcc.tasks import anticipation, arrow_of_time, cycle_back, transitions, unshuffling
+from mmcc.tasks import anticipation, arrow_of_time, cycle_back, neurons, transitions, unshuffling
 from mmcc.tasks.arrow_of_time import Split
 from mmcc.tasks.embedding import EmbeddedVideo, Progress, embed_videos
 from mmcc.tasks.learner import Learner
@@ -164,6 +164,13 @@ def _arrow(sitting: Sitting) -> TaskResult:
     return TaskResult(result.task, figures, result.references, result.notes)  # averages are for several learners
 
 
+def _neurons(sitting: Sitting) -> TaskResult:
+    try:
+        return neurons.evaluate(sitting.primary, sitting.exam.corpus)
+    except neurons.NothingSaid as error:
+        raise NotMeasured(error.cause) from None
+
+
 def _anticipation(sitting: Sitting, videos: list[EmbeddedVideo], *, primary: bool = True) -> TaskResult:
     return anticipation.evaluate(sitting.learner, videos, sitting.exam.tasks(primary=primary))
 
@@ -178,6 +185,7 @@ _MEASURES: dict[str, Callable[[Sitting], TaskResult]] = {
     plan.UNSHUFFLING: lambda sitting: _unshuffling(sitting, sitting.primary),
     plan.TRANSITIONS: lambda sitting: transitions.evaluate(sitting.learner, sitting.primary),
     plan.ARROW: _arrow,
+    plan.NEURONS: _neurons,
     plan.TRANSFER_ANTICIPATION: lambda sitting: _anticipation(sitting, sitting.related, primary=False),
     plan.TRANSFER_UNSHUFFLING: lambda sitting: _unshuffling(sitting, sitting.related, primary=False),
     plan.CHOOSING_ANTICIPATION: lambda sitting: _anticipation(sitting, sitting.choosing),

@@ -40,6 +40,7 @@ SCALE = (VIDEOS_100, VIDEOS_300, HALF, WIDTH_8, WIDTH_32)
 
 # What is measured of a run. ARROW is measured of all rows of a seed at once.
 CYCLE, ANTICIPATION, UNSHUFFLING, TRANSITIONS, ARROW = "cycle", "anticipation", "unshuffling", "transitions", "arrow"
+NEURONS = "neurons"  # of `mmcc evaluate` alone
 TRANSFER_ANTICIPATION, TRANSFER_UNSHUFFLING = "transfer-anticipation", "transfer-unshuffling"
 MEAN_ANTICIPATION, MEAN_UNSHUFFLING = "mean-anticipation", "mean-unshuffling"  # controls: see mmcc.reproduce.controls
 POSITION_UNSHUFFLING = "position-unshuffling"

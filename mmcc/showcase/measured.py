@@ -60,6 +60,9 @@ TASKS: dict[str, _Task] = {
         },
     ),
     "arrow": _Task("The arrow of time", "Of two frames: which came first?", {}),
+    "neurons": _Task(
+        "Neurons", "Is there a number of a frame's embedding that goes with a word? Spearman's ρ.", {}, (0.0, 1.0), 2
+    ),
     "transfer-anticipation": _Task("Anticipation in tasks never trained on", "The same, in related tasks.", _LATER),
     "transfer-unshuffling": _Task(
         "Unshuffling in tasks never trained on", "The same, in related tasks.", _ORDER, _ORDER_SCALE, 2
@@ -114,8 +117,10 @@ def _part(task: str, evaluations: Sequence[Evaluation], names: Sequence[str]) ->
 
 
 def _in_words(figure: str) -> str:
-    """Of the arrow of time, whose figures name the model; "" of those that are for the table alone."""
+    """Of tasks whose figures name the model, or words; "" of those that are for the table alone."""
     kind, *_, pairs = figure.split("/")
+    if kind == "spearman_rho":
+        return f"“{pairs}”"
     chosen = {"at_random": "pairs at random", "own_choice": "pairs that the model chooses"}.get(pairs)
     return {"accuracy": f"right on {chosen}, %", "forward": f"{chosen} go forward, %"}.get(kind, "") if chosen else ""
 

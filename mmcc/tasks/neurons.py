@@ -28,7 +28,9 @@ from mmcc.corpus.source import Task
 from mmcc.data.loader import read_frames
 from mmcc.data.vocabulary import words_of
 from mmcc.media.errors import InputError
+from mmcc.metrics import PerVideo
 from mmcc.tasks.embedding import EmbeddedVideo
+from mmcc.tasks.results import TaskResult
 
 TOP_SHARE = 1e-4  # of all frames: the paper's 0.01 %
 LEAST_FRAMES = 50  # that a word is said over: below, a correlation tells of two or three moments
@@ -37,6 +39,10 @@ _NO_THINGS = frozenset(
     "a an and as at away back both by down each for from half in into it its of off on onto or out over some the them "
     "then to together until up with".split()
 )  # words of step texts that are neither verbs nor nouns
+
+
+class NothingSaid(InputError):
+    """There are no words to go by."""
 
 
 class Place(NamedTuple):
@@ -100,6 +106,39 @@ def dissect(
     return found
 
 
+def evaluate(videos: Sequence[EmbeddedVideo], corpus: Corpus) -> TaskResult:
+    """ρ of the neurons that go best with three verbs and three nouns. It is a mean over frames, of the product of both
+    standardised ranks, and so is kept by video; videos are resampled with the ranks that all of them together gave."""
+    found = dissect(videos, corpus, pictures=0)
+    spoken, chance = spoken_words(videos, corpus), by_chance(videos, corpus)
+    z_FD = torch.cat([video.frames.z for video in videos])[torch.from_numpy(spoken.frames)]
+    of_video = np.repeat(np.arange(len(videos)), [len(video.times) for video in videos])[spoken.frames]
+    figures, references, notes = {}, {}, []
+    for kind, neurons in found.items():
+        for each in neurons:
+            said_F = np.zeros((1, len(spoken.frames)))
+            said_F[0, spoken.row[spoken.column == spoken.words.index(each.word)]] = 1
+            activations_F = mid_ranks(z_FD[:, each.neuron].numpy()[None])
+            products_F = (_standardised(activations_F) * _standardised(said_F))[0]
+            name = f"spearman_rho/{kind}/{each.word}"
+            figures[name] = PerVideo.of(products_F, of_video, [video.id for video in videos])
+            references[f"chance/{name}"] = chance[each.word]
+            notes.append(f"“{each.word}” goes best with neuron {each.neuron}")
+    if not figures:
+        notes.append(f"no word of the steps is said over {LEAST_FRAMES} frames or more")
+    return TaskResult("neurons", figures, references, notes)
+
+
+def by_chance(videos: Sequence[EmbeddedVideo], corpus: Corpus) -> dict[str, float]:
+    """Of each word, the highest ρ of any neuron when the frames are moved on by half of all there are: as smooth in
+    time as before, but of other moments."""
+    z_AD = torch.cat([video.frames.z for video in videos])
+    spoken = spoken_words(videos, corpus)
+    rho_DW = spearman(z_AD.roll(len(z_AD) // 2, 0)[torch.from_numpy(spoken.frames)], spoken)
+    best = np.nan_to_num(rho_DW, nan=-1.0).max(axis=0)
+    return dict(zip(spoken.words, best.tolist(), strict=True))
+
+
 def spoken_words(videos: Sequence[EmbeddedVideo], corpus: Corpus, known: Collection[str] | None = None) -> Spoken:
     """The words of the utterances that are being spoken at each frame; all words, or those that are `known`."""
     said: list[set[str]] = []
@@ -110,7 +149,7 @@ def spoken_words(videos: Sequence[EmbeddedVideo], corpus: Corpus, known: Collect
     column = {word: at for at, word in enumerate(ranked)}
     frames = [at for at, words in enumerate(said) if words]
     if not frames:
-        raise InputError(corpus.path, "nothing is said while a frame is shown", "Choose videos with captions.")
+        raise NothingSaid(corpus.path, "nothing is said while a frame is shown", "Choose videos with captions.")
     pairs = [(row, column[word]) for row, at in enumerate(frames) for word in said[at]]
     rows, columns = np.array(pairs, np.int64).T
     return Spoken(np.array(frames, np.int64), tuple(ranked), rows, columns)
@@ -146,6 +185,12 @@ def spearman(activations_FD: Tensor, spoken: Spoken) -> NDArray[np.float64]:
         products_DW, length_DW, out=np.full_like(products_DW, np.nan), where=length_DW > 0
     )
     return rho_DW
+
+
+def _standardised(values_DF: NDArray[Any]) -> NDArray[np.float64]:
+    centred = values_DF - values_DF.mean(axis=1, keepdims=True)
+    scaled: NDArray[np.float64] = centred / centred.std(axis=1, keepdims=True)
+    return scaled
 
 
 def mid_ranks(values_DF: NDArray[Any]) -> NDArray[np.float64]:

@@ -14,7 +14,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
 from numpy.typing import NDArray
 
 from mmcc.corpus import Corpus
@@ -140,7 +139,7 @@ def _dissect(model: ToolModel, corpus: Corpus, asked: list[str], each: int, prog
     """All that takes torch, and time."""
     from mmcc.data.splits import videos_for
     from mmcc.tasks.embedding import embed_videos
-    from mmcc.tasks.neurons import LEAST_FRAMES, dissect
+    from mmcc.tasks.neurons import LEAST_FRAMES, by_chance, dissect
 
     ids = videos_for(corpus, "test", 0.0) or corpus.ids
     videos = embed_videos(model.learner, corpus, ids, progress=progress)
@@ -151,7 +150,7 @@ def _dissect(model: ToolModel, corpus: Corpus, asked: list[str], each: int, prog
         which = f"of the words {', '.join(asked)}" if asked else "of the words that name steps"
         cause = f"none {which} is said over {LEAST_FRAMES} frames or more"
         raise InputError(corpus.path, cause, "Name words that are said in it with --words.")
-    chance = _by_chance(videos, corpus)
+    chance = by_chance(videos, corpus)
     facts = [
         {
             "kind": kind,
@@ -194,20 +193,6 @@ def _spread(frames: Sequence[Place]) -> list[Place]:
     firsts = {place.video: place for place in reversed(frames)}.values()
     chosen = [place for place in frames if place in firsts]
     return [*chosen, *(place for place in frames if place not in firsts)][:PICTURES]
-
-
-def _by_chance(videos: Sequence[Any], corpus: Corpus) -> dict[str, float]:
-    """Of each word, the highest ρ of any neuron when the frames are moved on by half of all there are: as smooth in
-    time as before, but of other moments."""
-    import torch
-
-    from mmcc.tasks.neurons import spearman, spoken_words
-
-    z_AD = torch.cat([video.frames.z for video in videos])
-    spoken = spoken_words(videos, corpus)
-    rho_DW = spearman(z_AD.roll(len(z_AD) // 2, 0)[torch.from_numpy(spoken.frames)], spoken)
-    best = np.nan_to_num(rho_DW, nan=-1.0).max(axis=0)
-    return dict(zip(spoken.words, best.tolist(), strict=True))
 
 
 def _moment(corpus: Corpus, video: str, frame: int) -> dict[str, Any]:

@@ -16,7 +16,10 @@ def evaluate(
     corpus: Annotated[Path, Arg("a corpus folder; its test videos are used", metavar="CORPUS")],
     tasks: Annotated[
         str | None,
-        Arg("by commas: cycle, anticipation, unshuffling, arrow, transitions, transfer (default: all)", metavar="LIST"),
+        Arg(
+            "by commas: cycle, anticipation, unshuffling, arrow, transitions, neurons, transfer (default: all)",
+            metavar="LIST",
+        ),
     ] = None,
     checkpoint: Annotated[str, Arg("of a run: best, last, or a step", metavar="WHICH")] = "best",
     on: Annotated[

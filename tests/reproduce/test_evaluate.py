@@ -30,7 +30,7 @@ def test_all_there_is_to_measure_of_a_run(run_of, steps_corpus):
     found = evaluate(run_of("mmcc+"), steps_corpus)
     assert found.model == "mmcc+" and found.skipped == {}
     assert list(found.results) == [
-        *("cycle", "anticipation", "unshuffling", "arrow", "transitions"),
+        *("cycle", "anticipation", "unshuffling", "arrow", "transitions", "neurons"),
         *("transfer-anticipation", "transfer-unshuffling"),
     ]
     assert 0 <= found.results["cycle"].figures["cycle_rank"].mean <= 100

@@ -1,6 +1,7 @@
 """Correlations against SciPy's, words against the captions, and a neuron that was planted."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -122,6 +123,43 @@ def test_a_planted_neuron_is_found(vectors_corpus):  # noqa: F811
     assert [each.word for each in chosen] == [spoken.words[noun]]
 
 
+def test_figures_of_the_best_are_scipys_and_add_up_over_videos(vectors_corpus):  # noqa: F811
+    corpus = vectors_corpus
+    videos = embed_videos(IDENTITY, corpus, corpus.ids)
+    result = neurons.evaluate(videos, corpus)
+    by_kind = dissect(videos, corpus)
+    found = {f"spearman_rho/{kind}/{each.word}": each for kind, some in by_kind.items() for each in some}
+    assert list(result.figures) == list(found) and len(found) == 6
+    spoken = spoken_words(videos, corpus)
+    z = torch.cat([video.frames.z for video in videos])[torch.from_numpy(spoken.frames)].numpy()
+    firsts = np.cumsum([0, *(len(video.times) for video in videos)])
+    for name, figure in result.figures.items():
+        said = np.isin(np.arange(len(z)), spoken.row[spoken.column == spoken.words.index(found[name].word)])
+        assert figure.mean == pytest.approx(stats.spearmanr(z[:, found[name].neuron], said).statistic)
+        assert figure.mean == pytest.approx(found[name].correlation, abs=1e-5)
+        assert figure.videos == tuple(corpus.ids)
+        spoken_over = [((spoken.frames >= first) & (spoken.frames < last)).sum() for first, last in pairwise(firsts)]
+        assert figure.counts.tolist() == spoken_over
+        assert -1 < result.references[f"chance/{name}"] < figure.mean
+
+
+def test_a_videos_share_of_a_correlation_by_hand(vectors_corpus, monkeypatch):  # noqa: F811
+    """Frames 1 2 | 3 4 of two videos, "milk" over the last two: products of standardised ranks 1.5 0.5 | 0.5 1.5,
+    each times 1 / √1.25; so a half of ρ = 2 / √5 from each video."""
+    monkeypatch.setattr(neurons, "LEAST_FRAMES", 1)
+    milk = Spoken(np.arange(4), ("milk",), np.array([2, 3]), np.array([0, 0]))
+    monkeypatch.setattr(neurons, "spoken_words", lambda *_: milk)
+    videos = [replace(drawn_video(2), id=name) for name in ("a", "b")]
+    parts = torch.tensor([[1.0], [2.0], [3.0], [4.0]]).split(2)
+    videos = [replace(video, frames=Embedding.of(part)) for video, part in zip(videos, parts, strict=True)]
+    result = neurons.evaluate(videos, vectors_corpus)
+    figure = result.figures["spearman_rho/nouns/milk"]
+    assert figure.totals == pytest.approx([2 / np.sqrt(1.25)] * 2) and figure.counts.tolist() == [2, 2]
+    assert figure.mean == pytest.approx(2 / np.sqrt(5))
+    assert result.references == {"chance/spearman_rho/nouns/milk": pytest.approx(-2 / np.sqrt(5))}
+    assert result.notes == ["“milk” goes best with neuron 0"]
+
+
 def test_exciting_frames_are_drawn_from_the_top():
     activations = torch.arange(100_000.0)
     drawn = [exciting_frames(activations, 3, np.random.default_rng(seed)) for seed in range(20)]
@@ -154,3 +192,5 @@ def test_silence_and_broken_embeddings_are_refused(vectors_corpus):  # noqa: F81
     broken.frames.z[0, 0] = np.nan
     with pytest.raises(InputError, match="no number"):
         dissect([broken], corpus)
+    short = neurons.evaluate([video], corpus)  # no word of the steps is said often enough
+    assert short.figures == {} and short.notes == ["no word of the steps is said over 50 frames or more"]
