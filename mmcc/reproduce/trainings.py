@@ -15,8 +15,8 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from ctypes import c_longlong
 from multiprocessing.connection import wait
 from multiprocessing.context import SpawnProcess
@@ -82,7 +82,8 @@ def train_side_by_side(
                     waiting.remove(each)
                     given = (corpus, each.folder, each.config, threads, os.getpid(), counters[each.job.key])
                     process = context.Process(target=_train_alone, args=given)
-                    process.start()
+                    with _ctrl_c_held_back():
+                        process.start()
                     running[process.sentinel] = process, each
                 over = wait(list(running), timeout=_LOOK)
                 for sentinel in [one for one in running if one in over]:
@@ -106,10 +107,21 @@ def _train_alone(corpus: Path, folder: Path, config: Config, threads: int, paren
     """In a process of its own."""
     torch.set_num_threads(threads)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process of a group: the parent passes it on
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})  # for whoever this one begins
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     with suppress(Exception):  # the runner will meet it again, and tell of it
         train_run(corpus, folder, config, say=lambda line: None, progress=lambda *_: _CountedSteps(steps))
+
+
+@contextmanager
+def _ctrl_c_held_back() -> Iterator[None]:
+    """A process that is begun now inherits it: in the seconds before it ignores Ctrl-C, it would die of it loudly."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _end_with(parent: int) -> None:

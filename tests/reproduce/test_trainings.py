@@ -74,6 +74,22 @@ def test_a_run_whose_process_is_killed_is_trained_again(steps_corpus, uncut, tmp
     assert killed and same(tmp_path / "out", uncut)
 
 
+@pytest.mark.skipif(not Path("/proc/self/status").is_file(), reason="a process's signals are seen in /proc only")
+def test_ctrl_c_never_reaches_one_that_trains(steps_corpus, tmp_path):
+    """From its first instant: while it still imports what it needs, it would die of it with a traceback."""
+    deaf = []
+
+    def looking(line: str) -> None:
+        for child in multiprocessing.active_children() if line.startswith("[") else []:
+            status = Path(f"/proc/{child.pid}/status").read_text()
+            masks = dict(each.split(":") for each in status.splitlines() if each.startswith(("SigBlk", "SigIgn")))
+            deaf.append(any(int(mask, 16) >> (signal.SIGINT - 1) & 1 for mask in masks.values()))
+
+    side_by_side(steps_corpus, tmp_path / "out", looking)
+    assert deaf and all(deaf)
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])  # and the parent hears it
+
+
 def test_none_outlives_a_parent_that_is_killed(steps_corpus, uncut, tmp_path):
     script = f"""
         import sys
