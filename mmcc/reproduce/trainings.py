@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from ctypes import c_longlong
+from multiprocessing import resource_tracker
 from multiprocessing.connection import wait
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
@@ -117,6 +118,7 @@ def _train_alone(corpus: Path, folder: Path, config: Config, threads: int, paren
 @contextmanager
 def _ctrl_c_held_back() -> Iterator[None]:
     """A process that is begun now inherits it: in the seconds before it ignores Ctrl-C, it would die of it loudly."""
+    resource_tracker.ensure_running()  # where a process begins it, it lets Ctrl-C through again
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
