@@ -20,9 +20,9 @@ _FIGURES = (
 _SCALE = (
     ("Training videos", "100", plan.VIDEOS_100),
     ("Training videos", "300", plan.VIDEOS_300),
-    ("Training videos", "all", plan.HALF),
+    ("Training videos", "all", plan.QUARTER),
     ("Width", "8", plan.WIDTH_8),
-    ("Width", "16", plan.HALF),
+    ("Width", "16", plan.QUARTER),
     ("Width", "32", plan.WIDTH_32),
 )
 
@@ -38,7 +38,7 @@ def tuning(findings: Findings) -> list[Table]:
             )
             labels = ("" if place else LABELS[name], label)
             rows.append(Row(labels, cells, competes=False, rule=not place))
-    notes = (INTERVALS, "A quarter of the steps each, one seed, on the videos that are held out to choose by.")
+    notes = (INTERVALS, "An eighth of the steps each, one seed, on the videos that are held out to choose by.")
     columns = columns_of([figure for _, figure in _FIGURES], False)
     return [Table("Tuning: the same grid for every objective", ("objective", "settings"), columns, tuple(rows), notes)]
 
@@ -65,7 +65,10 @@ def scale(findings: Findings) -> list[Table]:
         cost = Cell(multiplications(plan.runs()[run].overrides) / 1e6)
         rows.append(Row((group if group != shown else "", label), (cost, *cells), competes=False, rule=group != shown))
         shown = group
-    notes = (INTERVALS, "MMCC+ at half of the steps, one seed. Cost: multiplications of the frame encoder for 48 px.")
+    notes = (
+        INTERVALS,
+        "MMCC+ at a quarter of the steps, one seed. Cost: the frame encoder's multiplications for 48 px.",
+    )
     columns = (Column("million / frame", 1, 0), *columns_of([figure for _, figure in _FIGURES], False))
     return [Table("Scale: videos and width", ("", ""), columns, tuple(rows), notes)]
 

@@ -101,8 +101,8 @@ def _tuning(findings: Findings) -> list[Picture]:
 
 def _scale(findings: Findings) -> list[Picture]:
     """Lines over what grows."""
-    videos = {plan.VIDEOS_100: 100.0, plan.VIDEOS_300: 300.0, plan.HALF: float(findings.training_videos or 0)}
-    widths = (plan.WIDTH_8, plan.HALF, plan.WIDTH_32)
+    videos = {plan.VIDEOS_100: 100.0, plan.VIDEOS_300: 300.0, plan.QUARTER: float(findings.training_videos or 0)}
+    widths = (plan.WIDTH_8, plan.QUARTER, plan.WIDTH_32)
     costs = {run: multiplications(plan.runs()[run].overrides) / 1e6 for run in widths}
     return [
         *_grown(findings, "Later steps by number of videos", videos, "training videos"),

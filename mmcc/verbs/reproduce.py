@@ -19,7 +19,8 @@ def reproduce(
         int | None, Arg("training seeds (default: 3; table1, ablation, tuning, scale: 1)", metavar="N", least=1)
     ] = None,
     budget: Annotated[
-        Literal["quick", "full"], Arg("full: 1,000 steps for each objective; quick: 60, to see that all works")
+        Literal["quick", "half", "full"],
+        Arg("full: 2,000 steps for each objective; half: 1,000, for feature vectors; quick: 60, to see that all works"),
     ] = "full",
     at_once: Annotated[
         int | None,

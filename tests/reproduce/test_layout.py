@@ -152,7 +152,7 @@ def test_the_grid_is_shown_objective_by_objective():
 
 def test_growth_is_drawn_over_videos_and_cost():
     found = Findings(training_videos=900)
-    for run, value in ((plan.VIDEOS_100, 55.0), (plan.HALF, 65.0), (plan.WIDTH_32, 70.0)):
+    for run, value in ((plan.VIDEOS_100, 55.0), (plan.QUARTER, 65.0), (plan.WIDTH_32, 70.0)):
         figures = {"percentile_mean": alike(value)}
         found.add(run, plan.ANTICIPATION, 0, TaskResult("anticipation", figures))
     (table,) = LAYOUTS["scale"](found)

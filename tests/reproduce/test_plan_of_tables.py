@@ -39,7 +39,7 @@ def test_every_run_is_of_one_size(name):
 def test_the_grid_has_the_same_steps_and_changes_for_every_objective(name, choice):
     job = plan_job(plan.tuned(name, choice), 0, FULL, "corpus")
     before = job.init.config.train.steps if job.init else 0
-    assert job.config.train.steps + before == FULL.steps // 4
+    assert job.config.train.steps + before == FULL.steps // 8
     assert job.init is None or job.init.run == plan.tuned(plan.TEACHER, choice)
     counts = {"train.steps", "train.validate_every", "train.checkpoint_every"}
     own = plan_job(name, 0, FULL, "corpus").config
@@ -50,13 +50,13 @@ def test_the_grid_has_the_same_steps_and_changes_for_every_objective(name, choic
 
 
 def test_scale_changes_one_thing_at_a_time():
-    base = plan_job(plan.HALF, 0, FULL, "corpus").config
-    assert base.train.steps == FULL.steps // 2
+    base = plan_job(plan.QUARTER, 0, FULL, "corpus").config
+    assert base.train.steps == FULL.steps // 4
     changed = {name: differences(base, plan_job(name, 0, FULL, "corpus").config) for name in plan.SCALE}
     assert {name: {key: value[1] for key, value in each.items()} for name, each in changed.items()} == {
         plan.VIDEOS_100: {"data.videos": 100},
         plan.VIDEOS_300: {"data.videos": 300},
-        plan.HALF: {},
+        plan.QUARTER: {},
         plan.WIDTH_8: {"model.width": 8},
         plan.WIDTH_32: {"model.width": 32},
     }
