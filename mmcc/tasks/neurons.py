@@ -113,7 +113,7 @@ def evaluate(videos: Sequence[EmbeddedVideo], corpus: Corpus) -> TaskResult:
     spoken, chance = spoken_words(videos, corpus), by_chance(videos, corpus)
     z_FD = torch.cat([video.frames.z for video in videos])[torch.from_numpy(spoken.frames)]
     of_video = np.repeat(np.arange(len(videos)), [len(video.times) for video in videos])[spoken.frames]
-    figures, references, notes = {}, {}, []
+    figures, references = {}, {}
     for kind, neurons in found.items():
         for each in neurons:
             said_F = np.zeros((1, len(spoken.frames)))
@@ -123,10 +123,9 @@ def evaluate(videos: Sequence[EmbeddedVideo], corpus: Corpus) -> TaskResult:
             name = f"spearman_rho/{kind}/{each.word}"
             figures[name] = PerVideo.of(products_F, of_video, [video.id for video in videos])
             references[f"chance/{name}"] = chance[each.word]
-            notes.append(f"“{each.word}” goes best with neuron {each.neuron}")
-    if not figures:
-        notes.append(f"no word of the steps is said over {LEAST_FRAMES} frames or more")
-    return TaskResult("neurons", figures, references, notes)
+    goes_with = ", ".join(f"“{each.word}” with {each.neuron}" for neurons in found.values() for each in neurons)
+    none = f"no word of the steps is said over {LEAST_FRAMES} frames or more"
+    return TaskResult("neurons", figures, references, [f"word with neuron: {goes_with}" if figures else none])
 
 
 def by_chance(videos: Sequence[EmbeddedVideo], corpus: Corpus) -> dict[str, float]:

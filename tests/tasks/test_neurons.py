@@ -157,7 +157,7 @@ def test_a_videos_share_of_a_correlation_by_hand(vectors_corpus, monkeypatch):  
     assert figure.totals == pytest.approx([2 / np.sqrt(1.25)] * 2) and figure.counts.tolist() == [2, 2]
     assert figure.mean == pytest.approx(2 / np.sqrt(5))
     assert result.references == {"chance/spearman_rho/nouns/milk": pytest.approx(-2 / np.sqrt(5))}
-    assert result.notes == ["“milk” goes best with neuron 0"]
+    assert result.notes == ["word with neuron: “milk” with 0"]
 
 
 def test_exciting_frames_are_drawn_from_the_top():
