@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -165,6 +166,13 @@ def test_too_few_videos_to_learn_from_are_said_to_be(steps_corpus, run_of):
     for task in (plan.ARROW, plan.POSITION_UNSHUFFLING):
         with pytest.raises(NotMeasured, match="fewer than 5 training videos"):
             sitting.measure(task)
+
+
+def test_where_nothing_is_said_no_neuron_goes_with_a_word(steps_corpus, run_of):
+    sitting = Sitting(open_learner(run_of("mmcc")), Exam(Corpus.open(steps_corpus)), None)
+    sitting.__dict__["primary"] = [replace(video, times=video.times + 1e6) for video in sitting.primary]
+    with pytest.raises(NotMeasured, match="nothing is said"):
+        sitting.measure(plan.NEURONS)
 
 
 def test_a_corpus_is_known_by_its_content(steps_corpus, tmp_path, unlabelled):
