@@ -118,10 +118,10 @@ def _part(task: str, evaluations: Sequence[Evaluation], names: Sequence[str]) ->
 
 def _in_words(figure: str) -> str:
     """Of tasks whose figures name the model, or words; "" of those that are for the table alone."""
-    kind, *_, pairs = figure.split("/")
+    kind, *_, last = figure.split("/")
     if kind == "spearman_rho":
-        return f"“{pairs}”"
-    chosen = {"at_random": "pairs at random", "own_choice": "pairs that the model chooses"}.get(pairs)
+        return f"“{last}”"
+    chosen = {"at_random": "pairs at random", "own_choice": "pairs that the model chooses"}.get(last)
     return {"accuracy": f"right on {chosen}, %", "forward": f"{chosen} go forward, %"}.get(kind, "") if chosen else ""
 
 

@@ -110,16 +110,16 @@ def evaluate(videos: Sequence[EmbeddedVideo], corpus: Corpus) -> TaskResult:
     """ρ of the neurons that go best with three verbs and three nouns. It is a mean over frames, of the product of both
     standardised ranks, and so is kept by video; videos are resampled with the ranks that all of them together gave."""
     found = dissect(videos, corpus, pictures=0)
-    spoken, chance = spoken_words(videos, corpus), by_chance(videos, corpus)
-    z_FD = torch.cat([video.frames.z for video in videos])[torch.from_numpy(spoken.frames)]
+    spoken, z_AD = spoken_words(videos, corpus), torch.cat([video.frames.z for video in videos])
+    chance, z_FD = by_chance(z_AD, spoken), z_AD[torch.from_numpy(spoken.frames)]
     of_video = np.repeat(np.arange(len(videos)), [len(video.times) for video in videos])[spoken.frames]
     figures, references = {}, {}
     for kind, neurons in found.items():
         for each in neurons:
-            said_F = np.zeros((1, len(spoken.frames)))
-            said_F[0, spoken.row[spoken.column == spoken.words.index(each.word)]] = 1
-            activations_F = mid_ranks(z_FD[:, each.neuron].numpy()[None])
-            products_F = (_standardised(activations_F) * _standardised(said_F))[0]
+            said_F = np.zeros(len(spoken.frames))
+            said_F[spoken.row[spoken.column == spoken.words.index(each.word)]] = 1
+            ranks_F = mid_ranks(z_FD[:, each.neuron].numpy()[None])[0]
+            products_F = _standardised(ranks_F) * _standardised(said_F)
             name = f"spearman_rho/{kind}/{each.word}"
             figures[name] = PerVideo.of(products_F, of_video, [video.id for video in videos])
             references[f"chance/{name}"] = chance[each.word]
@@ -128,11 +128,9 @@ def evaluate(videos: Sequence[EmbeddedVideo], corpus: Corpus) -> TaskResult:
     return TaskResult("neurons", figures, references, [f"word with neuron: {goes_with}" if figures else none])
 
 
-def by_chance(videos: Sequence[EmbeddedVideo], corpus: Corpus) -> dict[str, float]:
+def by_chance(z_AD: Tensor, spoken: Spoken) -> dict[str, float]:
     """Of each word, the highest ρ of any neuron when the frames are moved on by half of all there are: as smooth in
     time as before, but of other moments."""
-    z_AD = torch.cat([video.frames.z for video in videos])
-    spoken = spoken_words(videos, corpus)
     rho_DW = spearman(z_AD.roll(len(z_AD) // 2, 0)[torch.from_numpy(spoken.frames)], spoken)
     best = np.nan_to_num(rho_DW, nan=-1.0).max(axis=0)
     return dict(zip(spoken.words, best.tolist(), strict=True))
@@ -186,10 +184,9 @@ def spearman(activations_FD: Tensor, spoken: Spoken) -> NDArray[np.float64]:
     return rho_DW
 
 
-def _standardised(values_DF: NDArray[Any]) -> NDArray[np.float64]:
-    centred = values_DF - values_DF.mean(axis=1, keepdims=True)
-    scaled: NDArray[np.float64] = centred / centred.std(axis=1, keepdims=True)
-    return scaled
+def _standardised(values_F: NDArray[np.float64]) -> NDArray[np.float64]:
+    centred: NDArray[np.float64] = values_F - values_F.mean()
+    return centred / float(centred.std())
 
 
 def mid_ranks(values_DF: NDArray[Any]) -> NDArray[np.float64]:

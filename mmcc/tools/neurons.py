@@ -137,9 +137,11 @@ def fingerprint(corpus: Corpus) -> str:
 
 def _dissect(model: ToolModel, corpus: Corpus, asked: list[str], each: int, progress: Any) -> Answer:
     """All that takes torch, and time."""
+    import torch
+
     from mmcc.data.splits import videos_for
     from mmcc.tasks.embedding import embed_videos
-    from mmcc.tasks.neurons import LEAST_FRAMES, by_chance, dissect
+    from mmcc.tasks.neurons import LEAST_FRAMES, by_chance, dissect, spoken_words
 
     ids = videos_for(corpus, "test", 0.0) or corpus.ids
     videos = embed_videos(model.learner, corpus, ids, progress=progress)
@@ -150,7 +152,7 @@ def _dissect(model: ToolModel, corpus: Corpus, asked: list[str], each: int, prog
         which = f"of the words {', '.join(asked)}" if asked else "of the words that name steps"
         cause = f"none {which} is said over {LEAST_FRAMES} frames or more"
         raise InputError(corpus.path, cause, "Name words that are said in it with --words.")
-    chance = by_chance(videos, corpus)
+    chance = by_chance(torch.cat([video.frames.z for video in videos]), spoken_words(videos, corpus))
     facts = [
         {
             "kind": kind,
