@@ -38,7 +38,8 @@ class Variant:
 
 
 _VARIANTS = (
-    Variant("Losses", "cycle, S = 1 (MMCC)", plan.MMCC),
+    Variant("Losses", "the paper's settings (MMCC)", plan.MMCC),
+    Variant("Losses", "cycle, S = 1", plan.CYCLE_1),
     Variant("Losses", "cycle, S = 8", plan.CYCLE_8),
     Variant("Losses", "direction", plan.DIRECTION_ONLY),
     Variant("Losses", "both, S = 1", plan.PLUS_1),

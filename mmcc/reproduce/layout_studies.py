@@ -8,6 +8,7 @@ from mmcc.report.tables import Cell, Column, Row, Table
 from mmcc.reproduce import plan
 from mmcc.reproduce.findings import Findings
 from mmcc.reproduce.rows import INTERVALS, LABELS, Figure, columns_of
+from mmcc.training.config import load_config
 
 _FIGURES = (
     ("anticipation", Figure("recall@1", "R@1")),
@@ -44,13 +45,19 @@ def tuning(findings: Findings) -> list[Table]:
 
 
 def _choices(name: str) -> dict[str, str]:
-    own, other = ("128 s", "64 s") if name == plan.PLUS else ("64 s", "128 s")
     return {
-        plan.OWN: f"its own: rate 1e-3, segments of {own}",
+        plan.OWN: f"its own: rate 1e-3, segments of {longest_segment(name, plan.OWN):.0f} s",
         plan.SLOW: "rate 3e-4",
         plan.FAST: "rate 3e-3",
-        plan.OTHER_SEGMENTS: f"segments of {other}",
+        plan.OTHER_SEGMENTS: f"segments of {longest_segment(name, plan.OTHER_SEGMENTS):.0f} s",
     }
+
+
+def longest_segment(name: str, choice: str) -> float:
+    """In seconds: of as many as are allowed, as many as its frames show."""
+    run = plan.runs()[plan.tuned(name, choice)]
+    data = load_config(run.config, list(run.overrides)).data
+    return min(data.segment_seconds, data.max_frames / min(data.frame_rates))
 
 
 def scale(findings: Findings) -> list[Table]:
@@ -80,7 +87,6 @@ def multiplications(overrides: tuple[str, ...], side: int = 48) -> float:
     from torch.utils.flop_counter import FlopCounterMode
 
     from mmcc.models.resnet import ResNet18
-    from mmcc.training.config import load_config
 
     with FlopCounterMode(display=False) as counter, torch.inference_mode():
         ResNet18(load_config("kitchen", list(overrides)).model.width).eval()(torch.zeros(1, 3, side, side))

@@ -2,11 +2,14 @@
 
 import dataclasses
 
+import numpy as np
 import pytest
 from tiny_reproduction import TINY
 
+from mmcc.data.segments import Cutter, Moments
 from mmcc.reproduce import paper_figures, plan
 from mmcc.reproduce.exam import _MEASURES
+from mmcc.reproduce.layout_studies import longest_segment
 from mmcc.reproduce.plan import FULL, QUICK, TABLES, jobs_of, plan_job, runs, seeds_of
 from mmcc.training.config import differences, load_config
 
@@ -45,8 +48,23 @@ def test_the_grid_has_the_same_steps_and_changes_for_every_objective(name, choic
     own = plan_job(name, 0, FULL, "corpus").config
     changed = differences(own, job.config).keys() - counts
     segments = {"data.segment_seconds", "data.max_utterances", "data.frame_rates"}
+    if name == plan.RA:
+        segments = {"data.max_frames", "train.batch_size"}
     allowed = {plan.OWN: set(), plan.SLOW: {"train.lr"}, plan.FAST: {"train.lr"}, plan.OTHER_SEGMENTS: segments}
     assert changed <= allowed[choice] and bool(changed) == bool(allowed[choice])
+    assert job.config.data.max_frames * job.config.train.batch_size == own.data.max_frames * own.train.batch_size
+
+
+@pytest.mark.parametrize("name", plan.TRAINED)
+def test_the_grids_segments_are_as_long_as_they_are_called(name):
+    moments = Moments("v", np.arange(600.0), np.arange(0, 600, 2.5), ["pour"] * 240)
+    for choice in (plan.OWN, plan.OTHER_SEGMENTS):
+        data = plan_job(plan.tuned(name, choice), 0, FULL, "corpus").config.data
+        cutter = Cutter(1.0, data)
+        segment = cutter.cut(moments, 10.0, cutter.rates[0])
+        assert segment.end - segment.start == longest_segment(name, choice)
+    longer = longest_segment(name, plan.OTHER_SEGMENTS) / longest_segment(name, plan.OWN)
+    assert longer == (0.5 if name == plan.PLUS else 2)
 
 
 def test_scale_changes_one_thing_at_a_time():
@@ -87,7 +105,22 @@ def test_rows_differ_by_what_they_are_named_after():
     assert change(plan.FROZEN) == {"objective.fine_tune": False}
     assert change(plan.ACROSS) == {"objective.cycle.path": "across"}
     assert change(plan.NO_LAMBDA1) == {"train.lambda1": 0.0}
-    assert change(plan.CYCLE_8) == {"objective.cycle.starts_per_segment": 8}
+
+
+def test_the_ablations_losses_differ_from_ours_by_what_they_are_named_after():
+    base = plan_job(plan.PLUS, 0, FULL, "corpus").config
+
+    def change(name):
+        return {key: value[1] for key, value in differences(base, plan_job(name, 0, FULL, "corpus").config).items()}
+
+    one_start = {"objective.cycle.starts_per_segment": 1}
+    no_direction = {"objective.direction.within": False, "objective.direction.across": False}
+    assert change(plan.CYCLE_1) == one_start | no_direction
+    assert change(plan.CYCLE_8) == no_direction
+    assert change(plan.DIRECTION_ONLY) == {"train.cycle_ratio": 0.0, "train.similarity_ratio": 0.0}
+    assert change(plan.PLUS_1) == one_start
+    assert change(plan.PLUS_WITHIN) == {"objective.direction.across": False}
+    assert change(plan.PLUS_ACROSS) == {"objective.direction.within": False}
 
 
 def test_runs_begin_with_a_teacher_of_the_same_seed():
@@ -108,7 +141,7 @@ def test_tables_share_their_runs():
     one, both = (jobs_of(tables, FULL, "corpus", 1) for tables in (["table2"], ["table2", "table3", "table4"]))
     assert {job.key for job in one.values()} == {job.key for job in both.values()}
     everything = jobs_of(list(TABLES), FULL, "corpus", None)
-    assert len({job.key for job in everything.values()}) == len(everything) == 24 + 2 * 7 + 7 * 4 + 5
+    assert len({job.key for job in everything.values()}) == len(everything) == 25 + 2 * 7 + 7 * 4 + 5
 
 
 def test_a_run_is_named_by_what_decides_it():
