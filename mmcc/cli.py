@@ -70,7 +70,7 @@ def main(arguments: list[str] | None = None) -> int:
         _complain(f"{error.path}: {error.cause}", error.remedy)
         return EXIT_BAD_INPUT
     except OutputError as error:
-        _complain(str(error), "What was finished is saved. Free some space, and run the same command again.")
+        _complain(str(error), error.remedy)
         return EXIT_BAD_INPUT
     except MissingDependency as error:
         _complain(*str(error).split("\n", 1))

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+FULL_DISK = "What was finished is saved. Free some space, and run the same command again."
+
 
 class InputError(Exception):
     """A file or folder that cannot be used: which one, what is wrong, what to do about it."""
@@ -13,6 +15,10 @@ class InputError(Exception):
 
 class OutputError(Exception):
     """The place we write to failed us. No file is to blame, and there is no point in going on with the next."""
+
+    def __init__(self, cause: str, remedy: str = FULL_DISK) -> None:
+        self.remedy = remedy
+        super().__init__(cause)
 
 
 class MissingDependency(Exception):

@@ -91,7 +91,7 @@ class Cache:
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             cause = f"{path}: cannot be written: {error.strerror}"
-            raise OutputError(f"{cause}\nName another folder for what is kept in MMCC_CACHE.") from None
+            raise OutputError(cause, "Name another folder for what is kept in MMCC_CACHE.") from None
 
     def _write(self, path: Path, answer: Answer) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)

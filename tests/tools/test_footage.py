@@ -178,7 +178,11 @@ def test_a_model_of_vectors_looks_at_no_pictures_and_the_other_way_round(kitchen
     assert len(footage.embedded(model, cache).frames.pi) == len(footage.video.times)
 
 
-def test_no_place_to_keep_footage_is_said(kitchen, tmp_path):  # noqa: F811
+def test_no_place_to_keep_footage_is_said(kitchen, tmp_path, monkeypatch, capsys):  # noqa: F811
     (tmp_path / "file").write_text("no folder")
-    with pytest.raises(Exception, match="MMCC_CACHE"):
-        open_footage(kitchen.model(), kitchen.videos[:1], Cache(tmp_path / "file"))
+    monkeypatch.setenv("MMCC_CACHE", str(tmp_path / "file"))
+    capsys.readouterr()
+    assert main(["transitions", str(kitchen.run), str(kitchen.videos[0])]) == 3
+    cause, remedy = capsys.readouterr().err.splitlines()
+    assert cause.startswith("mmcc: ") and cause.endswith("cannot be written: Not a directory")
+    assert remedy == "      Name another folder for what is kept in MMCC_CACHE."
