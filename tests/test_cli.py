@@ -98,7 +98,7 @@ def test_partly_decodable_files_are_listed_with_their_seconds(capsys, make_clip,
         (["ingest", "other.csv", "-o", "c"], 3, "video_id"),
         (["ingest", "arrays", "-o", "c"], 3, "--features RATE"),
         (["inspect", "src"], 3, "not a corpus"),
-        (["inspect", "nowhere"], 3, "nowhere: there is no such folder"),
+        (["inspect", "nowhere"], 3, "nowhere: is not a corpus (there is no such folder)"),
     ],
 )
 def test_wrong_input_gets_a_line_and_a_code(capsys, folder, tmp_path, monkeypatch, arguments, code, message):

@@ -103,8 +103,8 @@ class Manifest:
     def load(cls, folder: Path) -> Manifest:
         path = folder / "manifest.json"
         if not path.is_file():
-            cause = "is not a corpus (it has no manifest.json)" if folder.exists() else "there is no such folder"
-            raise InputError(folder, cause, "Make one with: mmcc ingest SRC -o CORPUS")
+            lacks = "it has no manifest.json" if folder.exists() else "there is no such folder"
+            raise InputError(folder, f"is not a corpus ({lacks})", "Make one with: mmcc ingest SRC -o CORPUS")
         try:
             content = json.loads(path.read_bytes())
             if content["format"] != FORMAT:
