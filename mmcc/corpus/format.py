@@ -102,7 +102,7 @@ class Manifest:
     @classmethod
     def load(cls, folder: Path) -> Manifest:
         path = folder / "manifest.json"
-        if not path.is_file():
+        if not is_corpus(folder):
             lacks = "it has no manifest.json" if folder.exists() else "there is no such folder"
             raise InputError(folder, f"is not a corpus ({lacks})", "Make one with: mmcc ingest SRC -o CORPUS")
         try:
@@ -120,6 +120,11 @@ class Manifest:
             return cls(**fields)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise InputError(path, f"is damaged ({error})", "Ingest again into a new folder.") from None
+
+
+def is_corpus(folder: Path) -> bool:
+    """Whether a folder holds what an ingest made; it may still be damaged."""
+    return (folder / "manifest.json").is_file()
 
 
 def shard_path(folder: Path, number: int) -> Path:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from mmcc.corpus import Corpus
+from mmcc.corpus.format import is_corpus
 from mmcc.corpus.source import Skipped, Task
 from mmcc.media.errors import InputError
 from mmcc.media.names import one_line
@@ -150,7 +151,7 @@ def steps_of_task(name: str, folder: Path | None, clip: str) -> list[str]:
     place = folder or Path(clip.rpartition(":")[0])
     if is_crosstask(place):
         tasks = read_crosstask(place).tasks
-    elif (place / "manifest.json").is_file():
+    elif is_corpus(place):
         tasks = Corpus.open(place).tasks
     else:
         cause = "is no CrossTask release and no corpus" if folder else "the clip is in no corpus that names tasks"
@@ -182,7 +183,7 @@ def find_calibration(
         except (OSError, ValueError) as error:
             raise InputError(path, f"cannot be read ({error})", "Remove it, or copy it again.") from None
     said = "probabilities are not calibrated"
-    if model.trained_on is None or not (model.trained_on / "manifest.json").is_file():
+    if model.trained_on is None or not is_corpus(model.trained_on):
         where = f" ({model.trained_on})" if model.trained_on else ""
         return None, [f"{said}: the corpus that {model.name} was trained on{where} is not here"]
     key = [model.checksum, str(model.trained_on.resolve())]

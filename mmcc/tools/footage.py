@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmcc.corpus import Corpus, Video
+from mmcc.corpus.format import is_corpus
 from mmcc.corpus.source import Item, Skipped, Source
 from mmcc.media.errors import InputError
 from mmcc.media.names import one_line, storable
@@ -108,7 +109,7 @@ def open_footage(
     skipped: list[Skipped] = []
     for source in sources:
         try:
-            footage += _of_corpus(model, source) if _is_corpus(source) else _of_files(model, source, cache, skipped)
+            footage += _of_corpus(model, source) if is_corpus(source) else _of_files(model, source, cache, skipped)
         except InputError as error:
             skipped.append(Skipped(storable(str(source)), f"{error.cause}. {error.remedy}".strip()))
     to_read = list(dict.fromkeys(each for each in footage if isinstance(each, _ToRead)))  # named twice, read once
@@ -127,10 +128,6 @@ def open_footage(
 def stored_size(model: ToolModel) -> int:
     """Side of the pictures that are kept of a video file: a multiple of the model's that people can look at."""
     return model.size * -(-LOOKABLE // model.size)
-
-
-def _is_corpus(source: Path) -> bool:
-    return (source / "manifest.json").is_file()
 
 
 def _of_corpus(model: ToolModel, source: Path) -> list[Footage]:

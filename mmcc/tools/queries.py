@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmcc.corpus import Corpus
+from mmcc.corpus.format import is_corpus
 from mmcc.media.errors import InputError
 from mmcc.tools.cache import Answer, Cache
 from mmcc.tools.footage import Begin, Footage, open_footage
@@ -123,7 +124,7 @@ def photo_warnings(model: ToolModel, path: Path, cache: Cache) -> list[str]:
 def open_video(model: ToolModel, source: str, cache: Cache, progress: Begin | None = None) -> Footage:
     """One video: a file, or CORPUS:ID."""
     folder, colon, video = source.rpartition(":")
-    if not Path(source).exists() and colon and (Path(folder) / "manifest.json").is_file():
+    if not Path(source).exists() and colon and is_corpus(Path(folder)):
         corpus = Corpus.open(folder)
         if video not in corpus:
             raise InputError(folder, f"holds no video {video!r}", f"It holds {_some(corpus.ids)}.")

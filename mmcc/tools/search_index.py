@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmcc.corpus import Corpus
+from mmcc.corpus.format import is_corpus
 from mmcc.media.errors import InputError
 from mmcc.tasks.search import Nodes
 from mmcc.tools.cache import Cache
@@ -65,7 +66,7 @@ class Library:
 
 def open_library(model: ToolModel, source: Path, cache: Cache, progress: Begin | None = None) -> Library:
     """Cheap for a corpus; videos of a folder are read, the first time."""
-    if (source / "manifest.json").is_file():
+    if is_corpus(source):
         digest = hashlib.sha256((source / "manifest.json").read_bytes())
         with (source / "index.arrow").open("rb") as file:
             digest.update(hashlib.file_digest(file, "sha256").digest())

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmcc.corpus.folder import VIDEO_SUFFIXES
+from mmcc.corpus.format import is_corpus
 from mmcc.corpus.source import Skipped, Step
 from mmcc.media.errors import InputError
 from mmcc.media.names import one_line, storable
@@ -150,9 +151,9 @@ def _told_apart(sources: Sequence[Path]) -> tuple[dict[str, list[Path]], list[tu
     footage: list[tuple[Path, str | None]] = []
     for source in dict.fromkeys(sources):
         corpus, _, video = str(source).rpartition(":")
-        if corpus and _is_corpus(Path(corpus)):
+        if corpus and is_corpus(Path(corpus)):
             footage.append((Path(corpus), video))
-        elif _is_corpus(source) or (source.is_file() and source.suffix.lower() in VIDEO_SUFFIXES):
+        elif is_corpus(source) or (source.is_file() and source.suffix.lower() in VIDEO_SUFFIXES):
             footage.append((source, None))
         elif not source.is_dir():
             sets.setdefault("", []).append(source)
@@ -161,10 +162,6 @@ def _told_apart(sources: Sequence[Path]) -> tuple[dict[str, list[Path]], list[tu
         else:
             footage.append((source, None))
     return sets, footage
-
-
-def _is_corpus(source: Path) -> bool:
-    return (source / "manifest.json").is_file()
 
 
 def _asked_for(footage: list[Footage], source: Path, video: str | None) -> list[Footage]:

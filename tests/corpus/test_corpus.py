@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mmcc.corpus import Corpus
-from mmcc.corpus.format import SPLITS, Manifest, shard_path, split_of
+from mmcc.corpus.format import SPLITS, Manifest, is_corpus, shard_path, split_of
 from mmcc.corpus.index import IndexWriter
 from mmcc.corpus.shards import ShardWriter, seal
 from mmcc.corpus.source import Step, Task
@@ -175,6 +175,12 @@ def test_a_damaged_corpus_is_refused_with_its_cause(tmp_path, damage, message):
     damage(tmp_path / "c")
     with pytest.raises(InputError, match=message):
         Corpus.open(tmp_path / "c")
+
+
+def test_a_corpus_is_told_from_other_folders(tmp_path):
+    build(tmp_path / "c", "raw", {"a": [0.0]})
+    assert is_corpus(tmp_path / "c")
+    assert not is_corpus(tmp_path) and not is_corpus(tmp_path / "nowhere") and not is_corpus(tmp_path / "c/index.arrow")
 
 
 def test_a_missing_or_short_shard_is_named(tmp_path):
