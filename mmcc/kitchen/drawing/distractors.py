@@ -20,7 +20,6 @@ from mmcc.kitchen.drawing.people import Face, Figure, draw_body, draw_forearm, d
 from mmcc.kitchen.drawing.room import draw_room
 from mmcc.kitchen.drawing.surfaces import Area, draw_counter
 
-KINDS = ("head", "card", "broll", "wide", "plating")
 _SQUARE = View(0.0, 0.0, 2.0)
 _EYE_LEVEL = 0.25  # the tilt of a camera that looks at people
 

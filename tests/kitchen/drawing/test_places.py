@@ -12,6 +12,7 @@ from mmcc.kitchen.drawing import distractors, room
 from mmcc.kitchen.drawing.camera import MARGIN, Motion, draw_motion, expose
 from mmcc.kitchen.drawing.canvas import Canvas, View
 from mmcc.kitchen.drawing.look import COUNTERS, HAIR_STYLES, WALLS, draw_look
+from mmcc.kitchen.shots import DISTRACTORS
 
 SIDE = 144
 SQUARE = View(0.0, 0.0, 2.0)
@@ -82,7 +83,7 @@ def test_a_point_of_the_room_stays_where_it_is_when_the_view_moves():
     assert np.median(same) <= 1
 
 
-@pytest.mark.parametrize("kind", distractors.KINDS)
+@pytest.mark.parametrize("kind", DISTRACTORS)
 def test_every_kind_fills_the_picture_and_is_the_same_twice(kind):
     look = draw_look(Dice("video"))
 
