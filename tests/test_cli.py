@@ -10,6 +10,7 @@ import pytest
 from PIL import Image
 
 from mmcc.cli import VERBS, main
+from mmcc.training.shipped import shipped_names
 
 SRT = "1\n00:00:00,500 --> 00:00:02,000\nCut the onion.\n"
 
@@ -38,6 +39,12 @@ def test_help_reads_well(capsys, verb):
     assert max(map(len, out.splitlines())) <= 130
     for name in verb or ["ingest", "inspect"]:
         assert name in out
+
+
+def test_train_lists_every_configuration_that_comes_along(capsys):
+    _, out, _ = run(capsys, "train", "--help")
+    listed = " ".join(out.split())
+    assert "mmcc" in shipped_names() and f"one of {', '.join(shipped_names())} (default" in listed
 
 
 def test_ingest_and_inspect_a_folder(capsys, folder, tmp_path):

@@ -20,8 +20,7 @@ from mmcc.models.config import ModelConfig
 from mmcc.objectives.config import ObjectiveConfig
 from mmcc.objectives.registry import find_objective
 from mmcc.training.settings import REMEDY, WrongSetting, build, flatten, merge, parse_overrides, read_yaml, to_mapping
-
-SHIPPED = Path(__file__).parent / "configs"
+from mmcc.training.shipped import SHIPPED, shipped_names
 
 # Of each pair one is set and the other null; naming one takes the other's default away.
 EITHER_OR = (("steps", "epochs"), ("ramp_share", "ramp_epochs"))
@@ -121,10 +120,6 @@ class Config:
     @classmethod
     def from_yaml(cls, path: Path) -> Config:
         return from_values(read_yaml(path), str(path))
-
-
-def shipped_names() -> list[str]:
-    return sorted(path.stem for path in SHIPPED.glob("*.yaml"))
 
 
 def load_config(name: str | Path | None = None, overrides: list[str] | None = None) -> Config:

@@ -8,6 +8,7 @@ from typing import Annotated
 
 from mmcc.arguments import Arg, Overrides, UsageError
 from mmcc.exit_codes import EXIT_OK
+from mmcc.training.shipped import shipped_names
 
 
 def train(
@@ -19,7 +20,7 @@ def train(
     ] = None,
     config: Annotated[
         str | None,
-        Arg("paper, kitchen, a rival (cross_modal, ra, tap, memdpc), or a .yaml file (default: MMCC+)", metavar="NAME"),
+        Arg(f"a .yaml file, or one of {', '.join(shipped_names())} (default: MMCC+)", metavar="NAME"),
     ] = None,
     resume: Annotated[bool, Arg("go on with a run that was stopped")] = False,
     print_config: Annotated[bool, Arg("print every setting with its value, and do nothing")] = False,

@@ -4,8 +4,9 @@ import pytest
 import yaml
 
 from mmcc.media.errors import InputError
-from mmcc.training.config import Config, TrainConfig, differences, load_config, shipped_names
+from mmcc.training.config import Config, TrainConfig, differences, load_config
 from mmcc.training.settings import flatten, to_mapping
+from mmcc.training.shipped import shipped_names
 
 
 def write(tmp_path, text):
