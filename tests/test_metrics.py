@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 from mmcc.metrics import (
     chance_by_permutation,
@@ -123,6 +124,13 @@ def test_orders_equal_a_loop(metric: Callable, loop: Callable, order: list[int])
     assert metric([[order, order[::-1]], [spread, order]]) == pytest.approx(
         np.array([[loop(order), loop(order[::-1])], [loop(order), loop(order)]])
     )
+
+
+@given(order=orders)
+def test_orders_are_scipys(order: list[int]) -> None:
+    places = range(len(order))
+    assert kendall_tau(order) == pytest.approx(stats.kendalltau(order, places).statistic)
+    assert spearman_rho(order) == pytest.approx(stats.spearmanr(order, places).statistic)
 
 
 def test_orders_by_hand() -> None:

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import mmcc.tasks.features_only  # noqa: F401  registers the learners that need no training
 from mmcc.corpus import Corpus
 from mmcc.data.config import DataConfig
 from mmcc.media.errors import InputError
@@ -21,6 +20,7 @@ from mmcc.report.tables import EMPTY, Cell, Column, Row, Table, notes_as_markdow
 from mmcc.reproduce import plan
 from mmcc.reproduce.exam import Bars, Exam, NotMeasured, Sitting
 from mmcc.reproduce.store import SCHEMA
+from mmcc.tasks.features_only import imagenet_learner  # registers the learners that need no training
 from mmcc.tasks.learner import Learner, build_learner
 from mmcc.tasks.learners import open_learner
 from mmcc.tasks.results import TaskResult
@@ -69,14 +69,18 @@ def evaluate(
     checkpoint: str | int = BEST,
     on: str = "test",
     bars: Bars | None = None,
+    imagenet: Path | None = None,
 ) -> Evaluation:
-    """Measure a model by the tasks named, or by all. What says nothing of it is skipped; if all is, InputError."""
+    """Measure a model by the tasks named, or by all. What says nothing of it is skipped; if all is, InputError.
+
+    `imagenet`: for the learner of that name, the weights of a ResNet-18 in place of the extra's network.
+    """
     asked = list(TASKS if tasks is None else tasks)
     unknown = [task for task in asked if task not in TASKS]
     if unknown:
         raise ValueError(f"there is no task {unknown[0]!r}; choose among {', '.join(TASKS)}")
     opened = Corpus.open(corpus)
-    learner, found = _open(source, opened, checkpoint)
+    learner, found = _open(source, opened, checkpoint, imagenet)
     held_out = found.setting("data.held_out", DataConfig.held_out) if found else DataConfig.held_out
     sitting = Sitting(learner, Exam(opened, on=on, held_out=held_out), found, bars)
     evaluation = Evaluation(learner.name, str(found.folder) if found else None, str(corpus))
@@ -91,7 +95,9 @@ def evaluate(
     return evaluation
 
 
-def _open(source: str, corpus: Corpus, which: str | int) -> tuple[Learner, Checkpoint | None]:
+def _open(source: str, corpus: Corpus, which: str | int, imagenet: Path | None) -> tuple[Learner, Checkpoint | None]:
+    if source == plan.IMAGENET and imagenet:
+        return imagenet_learner(corpus, weights=imagenet), None
     if with_shipped(source).is_dir():
         found = find_checkpoint(Path(source), which)
         return open_learner(found.folder), found

@@ -32,11 +32,12 @@ def reproduce(
     say: Say = say,
     bars: Bars | None = None,
     at_once: int = 1,
+    imagenet: Path | None = None,
 ) -> Published:
     """Train and measure what is missing for the tables ("all" means every one), and write them down.
 
     `seeds`: how many training seeds; by default each table's own. Tables that were finished before are shown too.
-    `at_once`: how many runs to train at a time, in a process each.
+    `at_once`: how many runs to train at a time, in a process each. `imagenet`: weights of a ResNet-18 for that row.
     """
     wanted = [name for name in TABLES if name in tables or ALL in tables]
     if out.exists() and not out.is_dir():
@@ -44,7 +45,7 @@ def reproduce(
     with writing(out):
         out.mkdir(parents=True, exist_ok=True)
     with only_writer(out):
-        runner = Runner(corpus, out, budget, say=say, bars=bars, at_once=at_once)
+        runner = Runner(corpus, out, budget, say=say, bars=bars, at_once=at_once, imagenet=imagenet)
         measured = runner.run(wanted, seeds)
         shown = [name for name in TABLES if name in measured or runner.is_complete(name, seeds)]
         return publish(runner, shown, seeds)

@@ -27,7 +27,6 @@ REFERENCES = {
     "chance": "Chance",
     "task_known": "Task known, step random",
     "step_known": "Task and step known",
-    "oracle": "Oracle",
 }
 INTERVALS = "± half the 95 % interval, by bootstrap over training seeds and videos."
 DIFFERENCES = "On the same resampled seeds and videos, with the 95 % interval; strong where that leaves out 0."

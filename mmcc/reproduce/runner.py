@@ -9,6 +9,7 @@ cannot be measured, is told of in the notes; the others go on.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -48,16 +49,26 @@ class Runner:
     """Jobs of one corpus and one budget, in one folder."""
 
     def __init__(
-        self, corpus: Path, out: Path, budget: Budget, *, say: Say, bars: Bars | None = None, at_once: int = 1
+        self,
+        corpus: Path,
+        out: Path,
+        budget: Budget,
+        *,
+        say: Say,
+        bars: Bars | None = None,
+        at_once: int = 1,
+        imagenet: Path | None = None,
     ) -> None:
         self.corpus, self.out, self.budget, self.say, self.bars = corpus, out, budget, say, bars
         self.at_once = at_once  # runs to train at a time
+        self.imagenet = imagenet  # weights of a ResNet-18; None: those of the extra
         self.exam = Exam(Corpus.open(corpus), learn_from=budget.arrow_videos)
         self.store = Store(out / "results")
         self.findings = Findings(training_videos=self.exam.training_videos)
         self.trained: dict[tuple[str, int], Trained] = {}
         self._failed: dict[str, str] = {}  # a job's key → why
         self._untrained: dict[str, Sitting | None] = {}  # kept: ImageNet's network takes its time
+        self._who = {name: name for name in plan.UNTRAINED}  # what tells it from another of its name
 
     def folder(self, job: Job) -> Path:
         return self.out / "runs" / job.key
@@ -72,6 +83,9 @@ class Runner:
 
     def run(self, tables: Sequence[str], seeds: int | None) -> list[str]:
         """All that the tables need, and which of them the corpus allows. If nothing comes of it, InputError."""
+        if self.imagenet:  # what was named must be there: it is not left out hours later
+            self._untrained[plan.IMAGENET] = self._sitting_untrained(plan.IMAGENET)
+            self._who[plan.IMAGENET] = f"{plan.IMAGENET} {hashlib.sha256(self.imagenet.read_bytes()).hexdigest()}"
         tables = self._possible(tables)
         jobs = self._needed(tables, seeds)
         estimate = Estimate({key: (job, self.progress(job)) for key, job in jobs.items()}, self.at_once)
@@ -224,11 +238,11 @@ class Runner:
         for task in missing:
             result = self._measured(sitting, task, name)
             if result:
-                self.store.save(name, task, self._mark(name, task), result, None)
+                self.store.save(name, task, self._mark(self._who[name], task), result, None)
                 self.findings.add(name, task, 0, result)
 
     def _known_untrained(self, name: str, task: str) -> bool:
-        result = self.store.load(name, task, self._mark(name, task))
+        result = self.store.load(name, task, self._mark(self._who[name], task))
         if result:
             self.findings.add(name, task, 0, result)
         return result is not None
@@ -237,18 +251,19 @@ class Runner:
         """None, with a note, where it cannot be had."""
         if name not in self._untrained:
             try:
-                self._untrained[name] = Sitting(self._build_untrained(name), self.exam, None, self.bars)
+                self._untrained[name] = self._sitting_untrained(name)
             except (InputError, MissingDependency) as error:
                 cause = error.cause if isinstance(error, InputError) else " ".join(str(error).split())
                 self._untrained[name] = None
                 self._note(f"{name}: left out: {cause}")
         return self._untrained[name]
 
-    def _build_untrained(self, name: str) -> Learner:
+    def _sitting_untrained(self, name: str) -> Sitting:
         if name == plan.IMAGENET:
-            return imagenet_learner(self.exam.corpus)
+            return Sitting(imagenet_learner(self.exam.corpus, weights=self.imagenet), self.exam, None, self.bars)
         size = plan.plan_job(plan.PLUS, 0, self.budget, "").config.model  # that of the trained ones
-        return random_learner(self.exam.corpus, width=size.width, dims=size.dims)
+        learner = random_learner(self.exam.corpus, width=size.width, dims=size.dims)
+        return Sitting(learner, self.exam, None, self.bars)
 
     def _measured(self, sitting: Sitting, task: str, who: str) -> TaskResult | None:
         try:
@@ -265,12 +280,22 @@ class Runner:
             return
         sittings = self._all_sittings(seed)
         self.say(f"table4, seed {seed}: pairs and classifiers of {', '.join(sittings)}")
-        embedded = {name: Split(sitting.learning, sitting.primary) for name, sitting in sittings.items()}
+        embedded: dict[str, Split] = {}
+        for name, sitting in sittings.items():
+            try:
+                embedded[name] = Split(sitting.learning, sitting.primary)
+            except InputError as error:
+                self._note(f"{plan.ARROW}: {name}, seed {seed}: {error.cause}")
         at_random: dict[str, Learner | None] = {plan.RANDOM: None}
-        columns = at_random | {name: sittings[name].learner for name in plan.SAMPLERS[1:] if name in sittings}
+        columns = at_random | {name: sittings[name].learner for name in plan.SAMPLERS[1:] if name in embedded}
         scratch = Scratch(self.exam.corpus, steps=self.budget.scratch_steps, seed=seed)
-        result = arrow_of_time.evaluate(columns, embedded, scratch=scratch)
-        self.store.save(_arrow_key(seed), plan.ARROW, self._arrow_mark(seed), result, None)
+        try:
+            result = arrow_of_time.evaluate(columns, embedded, scratch=scratch)
+        except InputError as error:
+            self._note(f"{plan.ARROW}: seed {seed}: {error.cause}")
+            return
+        if len(embedded) == len(sittings):  # else all of it is asked for again the next time
+            self.store.save(_arrow_key(seed), plan.ARROW, self._arrow_mark(seed), result, None)
         self.findings.add(plan.ARROW, plan.ARROW, seed, result)
 
     def _all_sittings(self, seed: int) -> dict[str, Sitting]:
@@ -288,7 +313,7 @@ class Runner:
 
     def _arrow_mark(self, seed: int) -> str:
         rows = {name: self.trained[name, seed].weights for name in plan.TRAINED if (name, seed) in self.trained}
-        rows |= {name: name for name in plan.UNTRAINED if self._find_untrained(name)}
+        rows |= {name: self._who[name] for name in plan.UNTRAINED if self._find_untrained(name)}
         return self._mark(rows, plan.ARROW, self.budget.scratch_steps)
 
     def _mark(self, who: str | dict[str, str], task: str, *rest: int) -> str:

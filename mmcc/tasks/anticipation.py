@@ -28,7 +28,7 @@ from mmcc.models.mlp import unit_norm
 from mmcc.models.nodes import TEXT
 from mmcc.tasks.clips import clip_nodes, clips_in_time
 from mmcc.tasks.embedding import EmbeddedVideo
-from mmcc.tasks.learner import Embedding, Learner, TextLearner, finite
+from mmcc.tasks.learner import Embedding, Learner, TextLearner, finite, understood
 from mmcc.tasks.results import TaskResult
 
 Bools = NDArray[np.bool_]
@@ -137,6 +137,9 @@ def _scores(learner: Learner, clips: _Clips, notes: list[str]) -> tuple[_Clips, 
     with torch.inference_mode():
         future = finite(learner.future(clips.nodes), learner)
         if TEXT in learner.modalities:
+            clips = _understood(learner, clips, notes)
+            if not clips.texts:
+                return clips, np.zeros((len(future), 0))
             texts = cast(TextLearner, learner).embed_texts(clips.texts)
             return clips, (future @ texts.pi.T).double().numpy()
         known = clips.among(shown_in_several(clips.own, clips.video))
@@ -144,6 +147,15 @@ def _scores(learner: Learner, clips: _Clips, notes: list[str]) -> tuple[_Clips, 
             left_out = len(clips.texts) - len(known.texts)
             notes.append(f"{left_out} of {len(clips.texts)} texts are left out: fewer than two videos show them")
         return known, by_pictures(future, known.nodes.pi, known.own, known.video).double().numpy()
+
+
+def _understood(learner: Learner, clips: _Clips, notes: list[str]) -> _Clips:
+    """Texts of which no word is known are all the same to a learner, and say nothing of it."""
+    known_T = understood(learner, clips.texts)
+    if not known_T.all():
+        strange = int((~known_T).sum())
+        notes.append(f"{strange} of {len(clips.texts)} texts are left out: {learner.name} knows no word of them")
+    return clips.among(known_T)
 
 
 def shown_in_several(own_CT: Bools, video_C: Ints) -> Bools:

@@ -14,7 +14,6 @@ Shapes: P pairs, D dims.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -76,7 +75,6 @@ def evaluate(
     scratch: Scratch | None = None,
     per_video: int = 16,
     seed: int = 0,
-    reach: float = math.inf,
 ) -> TaskResult:
     """Accuracy in percent, "accuracy/FEATURES/SAMPLER", with averages of rows and columns (without from_scratch).
 
@@ -89,9 +87,7 @@ def evaluate(
     references = {"chance/accuracy": 50.0}
     for column, learner in samplers.items():
         split = embedded[learner.name] if learner else any_split
-        examples = Examples(
-            *(sample_pairs(videos, learner, per_video=per_video, seed=seed, reach=reach) for videos in split)
-        )
+        examples = Examples(*(sample_pairs(videos, learner, per_video=per_video, seed=seed) for videos in split))
         _require_pairs(examples)
         for row, features in embedded.items():
             figures[f"accuracy/{row}/{column}"] = linear_accuracy(features, examples)

@@ -22,8 +22,10 @@ from mmcc.data.config import DataConfig
 from mmcc.data.loader import validation_batches
 from mmcc.data.segments import UsableVideos
 from mmcc.data.vocabulary import Vocabulary
+from mmcc.media.errors import InputError
 from mmcc.metrics import Floats, PerVideo
 from mmcc.models.model import MMCC
+from mmcc.models.nodes import Nodes
 from mmcc.objectives.config import CycleConfig
 from mmcc.objectives.scoring import MODALITIES, Scores, correspondence_scores, cycle_scores, padded_spans, scored_walk
 from mmcc.tasks.results import TaskResult
@@ -46,6 +48,7 @@ def evaluate(
     batch_size: int = 16,
 ) -> TaskResult:
     """Cycles and correspondence on the segments of the given videos; `starts` per segment and modality."""
+    _require_whole(model)
     videos = UsableVideos(corpus, "test", data, ids)
     sums = _Sums(videos.ids)
     walk = scored_walk(cycle, starts)
@@ -55,7 +58,7 @@ def evaluate(
     try:
         with torch.inference_mode():
             for batch in validation_batches(videos, vocabulary, batch_size=batch_size):
-                nodes = model(batch.to(device))
+                nodes = _finite(model(batch.to(device)), batch.videos, corpus)
                 shown = [[(step.start, step.end) for step in corpus[video].steps] for video in batch.videos]
                 sums.add(batch.videos, correspondence_scores(nodes, padded_spans(shown).to(device)))
                 sums.add(batch.videos, cycle_scores(model, nodes, batch.samples, walk))
@@ -64,6 +67,25 @@ def evaluate(
     finally:
         model.train(was_training)
     return _result(sums, videos)
+
+
+def _require_whole(model: MMCC) -> None:
+    """A rank counts how many score less than the start: of what is no number, none does, and it would look like one."""
+    broken = [name for name, tensor in model.state_dict().items() if not tensor.isfinite().all()]
+    if broken:
+        cause = f"holds what is no number, in {broken[0]}"
+        raise InputError("the model", cause, "Train it at a lower rate, or name an earlier --checkpoint.")
+
+
+def _finite(nodes: dict[str, Nodes], videos: Sequence[str], corpus: Corpus) -> dict[str, Nodes]:
+    for of_modality in nodes.values():
+        whole_BN = of_modality.z.isfinite().all(dim=-1) & of_modality.pi.isfinite().all(dim=-1)
+        broken_B = (~whole_BN & of_modality.valid).any(dim=1)
+        if broken_B.any():
+            video = videos[int(broken_B.nonzero()[0])]
+            cause = f"{video} is embedded as no number"
+            raise InputError(corpus.path, cause, "Its feature vectors hold NaN: make them again.")
+    return nodes
 
 
 class _Sums:

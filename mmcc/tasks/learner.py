@@ -19,6 +19,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
 from torch import Tensor
 
 from mmcc.corpus import Corpus
@@ -78,6 +80,12 @@ def finite(prediction: Tensor, learner: Learner) -> Tensor:
     if not prediction.isfinite().all():
         raise InputError(learner.name, "predicts what is no number", "Its weights hold NaN: train it at a lower rate.")
     return prediction
+
+
+def understood(learner: Learner, texts: Sequence[str]) -> NDArray[np.bool_]:
+    """Of which texts the learner knows a word; one that does not tell, by `knows`, is taken to know all."""
+    knows: Callable[[str], bool] | None = getattr(learner, "knows", None)
+    return np.array([knows is None or knows(text) for text in texts], bool)
 
 
 LearnerFactory = Callable[[Corpus], Learner]

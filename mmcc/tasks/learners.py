@@ -11,7 +11,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from mmcc.data.vocabulary import Vocabulary
+from mmcc.data.vocabulary import UNKNOWN, Vocabulary
 from mmcc.media.errors import InputError
 from mmcc.models.anticipator import Anticipator
 from mmcc.models.memdpc import MemDPC
@@ -35,6 +35,10 @@ class Words:
     def __call__(self, texts: Sequence[str]) -> Tensor:
         return torch.from_numpy(self.vocabulary.encode(texts, self.max_words))
 
+    def knows(self, text: str) -> bool:
+        """Whether it knows a word of a text."""
+        return bool((self.vocabulary.encode([text], self.max_words) > UNKNOWN).any())
+
 
 class CrossModalLearner:
     """Frames and words that belong together lie together; nothing is predicted."""
@@ -43,6 +47,7 @@ class CrossModalLearner:
 
     def __init__(self, model: MMCC, words: Words, *, name: str = "cross_modal", temperature: float = 0.1) -> None:
         self.model, self.words, self.name, self.temperature = model.eval(), words, name, temperature
+        self.knows = words.knows
         self.past: Callable[[Embedding], Tensor] | None = None
         self.combine: Callable[[Embedding, Embedding], Embedding] | None = None
 
@@ -90,6 +95,7 @@ class AnticipatorLearner:
 
     def __init__(self, model: Anticipator, words: Words, *, name: str, temperature: float = 0.1) -> None:
         self.model, self.name, self.temperature = model.eval(), name, temperature
+        self.knows = words.knows
         self._seen = CrossModalLearner(model.model, words)
         self._target = CrossModalLearner(model.target, words)
 

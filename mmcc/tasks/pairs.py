@@ -5,10 +5,10 @@ each the frame that it holds the most probable future:
 
     v = argmax_{v ≠ u} future(u) · π_v
 
-over the whole video: the paper speaks of far-apart frames, and the model looks at every node at test. `reach` bounds
-the seconds between the two. A learner that predicts nothing has the present for a future, so that it chooses frames
-that look alike: the cosine of cross-modal features is the cross-modal learner's choice. Without a learner u and v are
-drawn at random. The two are then shown in an order decided by a coin.
+over the whole video: the paper speaks of far-apart frames, and the model looks at every node at test. A learner that
+predicts nothing has the present for a future, so that it chooses frames that look alike: the cosine of cross-modal
+features is the cross-modal learner's choice. Without a learner u and v are drawn at random. The two are then shown in
+an order decided by a coin.
 
 Shapes: V videos, P pairs, n frames of a video, S starts in it.
 """
@@ -16,7 +16,6 @@ Shapes: V videos, P pairs, n frames of a video, S starts in it.
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -27,7 +26,7 @@ from torch import Tensor
 
 from mmcc.objectives.draws import Draws
 from mmcc.tasks.embedding import EmbeddedVideo
-from mmcc.tasks.learner import Embedding, Learner
+from mmcc.tasks.learner import Embedding, Learner, finite
 from mmcc.tasks.transitions import concreteness
 
 START_TEMPERATURE = 0.1  # the paper's
@@ -60,7 +59,6 @@ def sample_pairs(
     *,
     per_video: int = 16,
     seed: int = 0,
-    reach: float = math.inf,
 ) -> Pairs:
     """So many pairs of each video, fewer where it has fewer frames; none of a video with a single one.
 
@@ -71,7 +69,7 @@ def sample_pairs(
         if len(video.times) < 2:
             continue
         draws = Draws(seed, torch.tensor([_number(video.id)]))
-        start_S, future_S = _chosen(video, learner, min(per_video, len(video.times)), draws, reach)
+        start_S, future_S = _chosen(video, learner, min(per_video, len(video.times)), draws)
         of_video.append(np.full(len(start_S), at))
         starts.append(start_S.numpy())
         futures.append(future_S.numpy())
@@ -82,9 +80,7 @@ def sample_pairs(
     return Pairs(tuple(video.id for video in videos), _joined(of_video), first, second, np.asarray(start < future))
 
 
-def _chosen(
-    video: EmbeddedVideo, learner: Learner | None, count: int, draws: Draws, reach: float
-) -> tuple[Tensor, Tensor]:
+def _chosen(video: EmbeddedVideo, learner: Learner | None, count: int, draws: Draws) -> tuple[Tensor, Tensor]:
     """Starts, all different, and their futures: [S] each."""
     frames = len(video.times)
     wish_n = concreteness(video) / START_TEMPERATURE if learner else torch.zeros(frames)
@@ -94,13 +90,9 @@ def _chosen(
         scores_Sn = draws.gumbel("future", count, frames)[0]
     else:
         started = Embedding(video.frames.z[start_S], video.frames.pi[start_S])
-        scores_Sn = learner.future(started) @ video.frames.pi.T
-    times = torch.tensor(video.times)
-    apart_Sn = (times - times[start_S, None]).abs()
+        scores_Sn = finite(learner.future(started), learner) @ video.frames.pi.T
     itself_Sn = torch.arange(frames) == start_S[:, None]
-    allowed_Sn = (apart_Sn <= reach) & ~itself_Sn
-    kept = allowed_Sn.any(dim=1)
-    return start_S[kept], scores_Sn.masked_fill(~allowed_Sn, -torch.inf)[kept].argmax(dim=1)
+    return start_S, scores_Sn.masked_fill(itself_Sn, -torch.inf).argmax(dim=1)
 
 
 def _number(video: str) -> int:

@@ -25,6 +25,10 @@ def evaluate(
     on: Annotated[
         Literal["test", "validation"], Arg("which videos: those of the tests, or those that settings are chosen on")
     ] = "test",
+    imagenet: Annotated[
+        Path | None,
+        Arg("ImageNet weights of torchvision's ResNet-18, .safetensors (default: the extra imagenet)", metavar="FILE"),
+    ] = None,
     output: Annotated[Path | None, Arg("write the results to a file, as JSON", short="-o", metavar="FILE")] = None,
     json: Annotated[bool, Arg("print the results as JSON")] = False,
 ) -> int:
@@ -40,6 +44,7 @@ def evaluate(
     from mmcc.progress import bar
     from mmcc.reproduce.evaluate import TASKS, render_evaluation
     from mmcc.reproduce.evaluate import evaluate as run_evaluation
+    from mmcc.reproduce.plan import IMAGENET
     from mmcc.reproduce.store import strict_json
     from mmcc.training.files import replace_text
 
@@ -49,8 +54,10 @@ def evaluate(
             raise UsageError(f"--tasks {task}: there is no such task. Choose among {', '.join(TASKS)}.")
     if output and not output.parent.is_dir():
         raise UsageError(f"-o {output}: there is no folder {output.parent}.")
+    if imagenet and run != IMAGENET:
+        raise UsageError(f"--imagenet is for the learner {IMAGENET}, not for {run}.")
     which = int(checkpoint) if checkpoint.isdecimal() else checkpoint
-    found = run_evaluation(run, corpus, tasks=asked, checkpoint=which, on=on, bars=bar)
+    found = run_evaluation(run, corpus, tasks=asked, checkpoint=which, on=on, bars=bar, imagenet=imagenet)
     content = strict_json(found.to_json(), indent=1)
     if output:
         replace_text(output, f"{content}\n")

@@ -26,6 +26,10 @@ def reproduce(
         int | None,
         Arg("runs to train at a time (default: one a core, at most 4; on a GPU one)", metavar="N", least=1),
     ] = None,
+    imagenet: Annotated[
+        Path | None,
+        Arg("ImageNet weights of torchvision's ResNet-18, .safetensors (default: the extra imagenet)", metavar="FILE"),
+    ] = None,
     json: Annotated[bool, Arg("print results.json")] = False,
 ) -> int:
     """Train the paper's models and its rivals on a corpus, and fill its tables.
@@ -53,6 +57,7 @@ def reproduce(
         seeds=seeds,
         bars=bar,
         at_once=sensible_at_once() if at_once is None else at_once,
+        imagenet=imagenet,
     )
     print(strict_json(found.content, indent=1) if json else found.to_markdown())
     return EXIT_SKIPPED if found.notes else EXIT_OK

@@ -145,6 +145,37 @@ def test_a_damaged_embedding_is_named(run_of, steps_corpus):
         evaluate("nothing", steps_corpus, tasks=["anticipation"])
 
 
+def with_other_words(run, folder):
+    """A run whose vocabulary is of another language."""
+    checkpoint = find_checkpoint(Path(run)).folder
+    shutil.copytree(checkpoint, folder)
+    words = (folder / "vocabulary.txt").read_text().split("\n")
+    (folder / "vocabulary.txt").write_text("\n".join([*words[:2], *(f"{word}ová" for word in words[2:-1]), ""]))
+    return str(folder)
+
+
+def test_a_run_of_another_vocabulary_is_told(capsys, run_of, steps_corpus, tmp_path):
+    for row in ("mmcc+", "tap"):
+        stranger = with_other_words(run_of(row), tmp_path / row)
+        found = evaluate(stranger, steps_corpus, tasks=["anticipation", "unshuffling"])
+        assert f"{row} knows no word of them" in found.skipped["anticipation"]
+        assert found.results["unshuffling"].notes[-1] == (
+            f"{row} does not know 100 % of the words said: it was trained on others"
+        )
+    assert main(["evaluate", stranger, "--corpus", str(steps_corpus), "--tasks", "anticipation"]) == 3
+    assert "knows no word of them" in capsys.readouterr().err
+
+
+def test_imagenet_weights_are_named_by_a_file(capsys, run_of, pictures, resnet, tmp_path):
+    command = ["--corpus", str(pictures), "--tasks", "transitions", "--imagenet"]
+    assert main(["evaluate", "imagenet", *command, str(resnet(0))]) == 0
+    assert "imagenet on" in capsys.readouterr().out
+    assert main(["evaluate", "imagenet", *command, str(tmp_path / "none.safetensors")]) == 3
+    assert "none.safetensors: no such file" in capsys.readouterr().err
+    assert main(["evaluate", run_of("mmcc"), *command, str(resnet(0))]) == 2
+    assert "--imagenet is for the learner imagenet" in capsys.readouterr().err
+
+
 def test_controls_can_be_measured_of_a_run(run_of, steps_corpus):
     checkpoint = find_checkpoint(Path(run_of("mmcc+")))
     sitting = Sitting(open_learner(checkpoint.folder), Exam(Corpus.open(steps_corpus)), checkpoint)

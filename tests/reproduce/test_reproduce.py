@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -10,14 +11,18 @@ import time
 from pathlib import Path
 
 import pytest
+import torch
+from safetensors.torch import load_file, save_file
 from tiny_reproduction import SMALL, TINY
 
 from mmcc.cli import main
 from mmcc.locks import only_writer
 from mmcc.media.errors import InputError
+from mmcc.models.registry import WEIGHTS_FILE
 from mmcc.reproduce import plan
 from mmcc.reproduce.plan import TablePlan
 from mmcc.reproduce.reproduce import reproduce
+from mmcc.training.checkpoints import MANIFEST, checksum
 
 
 def silent(_: str) -> None:
@@ -78,6 +83,39 @@ def test_nothing_is_done_twice(finished, steps_corpus):
     assert {path: path.stat().st_mtime_ns for path in (out / "results").rglob("*.json")} == before
     assert "7 of 7 runs are trained" in lines and not any(line.startswith(("[", "step")) for line in lines)
     assert again.content == found.content  # the other tables are finished, and shown
+
+
+def test_imagenets_row_is_of_the_weights_that_were_named(monkeypatch, pictures, resnet, tmp_path):
+    monkeypatch.setitem(plan.TABLES, "table3", TablePlan({plan.IMAGENET: (plan.TRANSITIONS,)}))
+
+    def found(weights, out="out"):
+        lines = []
+        tables = reproduce(["table3"], pictures, tmp_path / out, budget=TINY, say=lines.append, imagenet=weights)
+        return tables.content["tables"]["table3"]["figures"], [line for line in lines if "imagenet" in line]
+
+    one, measured = found(resnet(0))
+    assert measured == ["imagenet: transitions"] and found(resnet(0)) == (one, [])  # not twice
+    other, measured = found(resnet(1))
+    assert measured == ["imagenet: transitions"] and other != one
+    with pytest.raises(InputError, match="no such file"):
+        found(tmp_path / "none.safetensors", out="another")
+
+
+def test_a_row_that_embeds_nothing_is_left_out_of_table_4(finished, steps_corpus, tmp_path):
+    out = tmp_path / "out"
+    shutil.copytree(finished[0], out)
+    shutil.rmtree(out / "results" / "arrow-seed0")
+    run = next(run for run in finished[1].content["runs"] if run["run"] == plan.MEMDPC)
+    folder = out / run["folder"] / "checkpoints" / f"{run['checkpoint']:08d}"
+    weights = load_file(folder / WEIGHTS_FILE)
+    save_file({name: each * torch.nan for name, each in weights.items()}, folder / WEIGHTS_FILE)
+    checksums = json.loads((folder / MANIFEST).read_text()) | {WEIGHTS_FILE: checksum(folder / WEIGHTS_FILE)}
+    (folder / MANIFEST).write_text(json.dumps(checksums))
+    found = reproduce(["table4"], steps_corpus, out, budget=TINY, seeds=1, say=silent)
+    assert [note for note in found.notes if "memdpc embeds" in note and note.startswith("arrow: memdpc, seed 0")]
+    accuracy = found.content["tables"]["table4"]["figures"][plan.ARROW][plan.ARROW]
+    rows = {name.split("/")[1] for name in accuracy if name.startswith("accuracy")}
+    assert plan.PLUS in rows and plan.MEMDPC not in rows
 
 
 def test_stale_and_damaged_results_are_measured_again(finished, steps_corpus):

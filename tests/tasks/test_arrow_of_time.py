@@ -10,6 +10,7 @@ import torch.nn.functional as F
 from drawn_videos import LinearLearner, drawn_video
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import minimize
 from small_kitchens import vectors_corpus  # noqa: F401 a fixture
 
 from mmcc.corpus.source import Step
@@ -61,6 +62,21 @@ def test_the_fit_is_the_best_layer_of_both_frames_with_both_orders_shown(seed):
         loss = log_loss + strength / 4 * layer[:6].square().sum()
         gradients.append(torch.autograd.grad(loss, layer, retain_graph=True)[0].abs().max().item())
     assert min(gradients) < 1e-5
+
+
+def test_the_fit_is_scipys_minimum():
+    """Of the objective as it is written, at the strength that was chosen."""
+    generator = torch.Generator().manual_seed(4)
+    x = torch.randn(90, 4, generator=generator, dtype=torch.float64)
+    label = x[:, 1] + torch.randn(90, generator=generator, dtype=torch.float64) > 0
+    weights = fit_linear(x, label, torch.arange(90) % 5 == 0).numpy()
+    turned = (x * torch.where(label, 1.0, -1.0)[:, None]).numpy()
+
+    def objective(w, strength):
+        return np.logaddexp(0, -turned @ w).mean() + strength / 2 * w @ w
+
+    best = [minimize(objective, np.zeros(4), args=(strength,), tol=1e-12).x for strength in STRENGTHS]
+    assert min(np.abs(weights - each).max() for each in best) < 1e-4
 
 
 def test_the_strength_is_chosen_on_what_was_held_out():

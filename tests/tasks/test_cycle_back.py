@@ -45,6 +45,23 @@ def result_of(kitchen, model, ids=None, cycle=CYCLE, **options):
     return evaluate(model, vocabulary, corpus, videos.ids if ids is None else ids, DATA, cycle, **options)
 
 
+def test_what_is_no_number_has_no_rank(kitchen):
+    def spoil(model):
+        model.predictors.forward_head[0].weight.data[0, 0] = torch.nan
+
+    with pytest.raises(InputError, match=r"the model: holds what is no number, in .*weight"):
+        result_of(kitchen, small_model(kitchen, spoil))
+
+    class Overflowing(torch.nn.Module):
+        def forward(self, frames):
+            return frames[:, :16] * torch.inf
+
+    model = small_model(kitchen)
+    model.frame_encoder = Overflowing()
+    with pytest.raises(InputError, match="is embedded as no number"):
+        result_of(kitchen, model)
+
+
 def test_figures_are_those_of_validation(kitchen):
     """Over the same segments; there shares are shares, here percents."""
     corpus, videos, vocabulary = kitchen
