@@ -22,7 +22,9 @@ from mmcc.report.gallery import Shown, card, heated, row
 from mmcc.report.html import Markup, element
 from mmcc.report.page import Section, write_page
 from mmcc.tools.cache import Answer, Cache
+from mmcc.tools.domain import domain_warnings
 from mmcc.tools.drawing import clock
+from mmcc.tools.footage import Footage, at_size, open_footage
 from mmcc.tools.model import ToolModel
 
 if TYPE_CHECKING:
@@ -62,6 +64,7 @@ class FoundNeurons:
     neurons: tuple[FoundNeuron, ...]  # the surest first, of each kind
     arrays: Mapping[str, NDArray[Any]]  # "picture K P", "map K P": not of vectors, nor of encoders but ResNets
     warnings: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()  # words that were asked for, and of which too little is said
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -80,10 +83,11 @@ def find_neurons(
     On the videos that are kept for tests, where the corpus has any. Asked again, it answers from the cache.
     """
     asked = sorted({word.strip().lower() for word in words} - {""})
-    key = [model.checksum, fingerprint(corpus), str(each), *asked]
-    answer = cache.remember("neurons", key, lambda: _dissect(model, corpus, asked, each, progress))
+    seen_at = "as is" if model.assumed else str(model.size)
+    key = [model.checksum, model.name, seen_at, fingerprint(corpus), str(each), *asked]  # a warning names the model
+    answer = cache.remember("neurons", key, lambda: _dissect(model, corpus, cache, asked, each, progress))
     neurons = tuple(_from_json(content) for content in answer.facts["neurons"])
-    return FoundNeurons(neurons, answer.arrays, tuple(answer.facts["warnings"]))
+    return FoundNeurons(neurons, answer.arrays, tuple(answer.facts["warnings"]), tuple(answer.facts["left_out"]))
 
 
 def render_neurons(found: FoundNeurons) -> str:
@@ -135,16 +139,15 @@ def fingerprint(corpus: Corpus) -> str:
     return digest.hexdigest()
 
 
-def _dissect(model: ToolModel, corpus: Corpus, asked: list[str], each: int, progress: Any) -> Answer:
+def _dissect(model: ToolModel, corpus: Corpus, cache: Cache, asked: list[str], each: int, progress: Any) -> Answer:
     """All that takes torch, and time."""
     import torch
 
-    from mmcc.data.splits import videos_for
-    from mmcc.tasks.embedding import embed_videos
     from mmcc.tasks.neurons import LEAST_FRAMES, by_chance, dissect, spoken_words
 
-    ids = videos_for(corpus, "test", 0.0) or corpus.ids
-    videos = embed_videos(model.learner, corpus, ids, progress=progress)
+    footage = _looked_at(model, corpus, cache)
+    ids = list(footage)
+    videos = [footage[video].embedded(model, cache) for video in (progress(ids) if progress else ids)]
     wanted: dict[str, Any] = {"verbs": asked, "nouns": asked, "each": len(asked)} if asked else {"each": each}
     by_kind = dissect(videos, corpus, pictures=_AMONG, **wanted)
     found = [(("word" if asked else _KINDS[kind]), neuron) for kind, some in by_kind.items() for neuron in some]
@@ -166,15 +169,29 @@ def _dissect(model: ToolModel, corpus: Corpus, asked: list[str], each: int, prog
     ]
     missing = sorted(set(asked) - {neuron.word for _, neuron in found})
     warnings = [f"“{word}” is said over fewer than {LEAST_FRAMES} frames: too few to tell." for word in missing]
+    warnings += domain_warnings(model, list(footage.values()), cache)
     arrays: dict[str, NDArray[Any]] = {}
     if corpus.manifest.encoding != "float32":
         for at, (_, neuron) in enumerate(found):
             arrays |= _drawn(model, corpus, at, neuron)
-    return Answer(arrays, {"neurons": facts, "warnings": warnings})
+    return Answer(arrays, {"neurons": facts, "warnings": warnings, "left_out": missing})
+
+
+def _looked_at(model: ToolModel, corpus: Corpus, cache: Cache) -> dict[str, Footage]:
+    """The corpus's test videos, where it has any with frames; else all that have."""
+    from mmcc.data.splits import videos_for
+
+    footage = {each.video.id: each for each in open_footage(model, [corpus.path], cache).footage}
+    test = [video for video in videos_for(corpus, "test", 0.0) if video in footage]
+    return {video: footage[video] for video in test} if test else footage
 
 
 def _drawn(model: ToolModel, corpus: Corpus, at: int, neuron: Neuron) -> dict[str, NDArray[Any]]:
-    """The pictures of a neuron, one by one since they may differ in size, and the maps that Grad-CAM gives of them."""
+    """The pictures of a neuron, one by one since they may differ in size, and the maps that Grad-CAM gives of them: of
+    what the model saw, and as large as the picture."""
+    import torch
+    import torch.nn.functional as F
+
     from mmcc.models.encoders import ResNetEncoder
     from mmcc.tasks.gradcam import grad_cam
     from mmcc.tasks.neurons import pictures_of
@@ -182,11 +199,13 @@ def _drawn(model: ToolModel, corpus: Corpus, at: int, neuron: Neuron) -> dict[st
     encoder = getattr(getattr(model.learner, "model", None), "frame_encoder", None)
     arrays: dict[str, NDArray[Any]] = {}
     for number, place in enumerate(_spread(neuron.frames)):
-        frames_1HWC = pictures_of(corpus, [place])
-        arrays[f"picture {at} {number}"] = frames_1HWC[0].numpy()
+        shown_1HWC = pictures_of(corpus, [place])
+        arrays[f"picture {at} {number}"] = shown_1HWC[0].numpy()
         if isinstance(encoder, ResNetEncoder):
-            stage = next(stage for side, stage in _STAGES if min(frames_1HWC.shape[1:3]) >= side)
-            arrays[f"map {at} {number}"] = grad_cam(encoder, frames_1HWC, neuron.neuron, stage=stage)[0]
+            seen_1HWC = shown_1HWC if model.assumed else at_size(shown_1HWC, model.size)
+            stage = next(stage for side, stage in _STAGES if min(seen_1HWC.shape[1:3]) >= side)
+            map_11HW = torch.from_numpy(grad_cam(encoder, seen_1HWC, neuron.neuron, stage=stage))[None]
+            arrays[f"map {at} {number}"] = F.interpolate(map_11HW, shown_1HWC.shape[1:3], mode="bilinear")[0, 0].numpy()
     return arrays
 
 

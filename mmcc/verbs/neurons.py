@@ -47,4 +47,4 @@ def neurons(
     for warning in found.warnings:
         print(warning, file=sys.stderr)
     print(json_module.dumps(found.to_json(), ensure_ascii=False) if json else render_neurons(found))
-    return EXIT_SKIPPED if found.warnings else EXIT_OK
+    return EXIT_SKIPPED if found.left_out else EXIT_OK

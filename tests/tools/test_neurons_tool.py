@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -12,9 +13,11 @@ import torch
 
 from mmcc.cli import main
 from mmcc.corpus import Corpus
+from mmcc.tasks.learners import open_learner
 from mmcc.tools.cache import Cache
+from mmcc.tools.footage import at_size
 from mmcc.tools.model import open_model
-from mmcc.tools.neurons import find_neurons, fingerprint, neurons_page, render_neurons
+from mmcc.tools.neurons import FoundNeuron, find_neurons, fingerprint, neurons_page, render_neurons
 from mmcc.training.config import load_config
 from mmcc.training.loop import train
 
@@ -52,20 +55,35 @@ def rank_correlation(one: np.ndarray, other: np.ndarray) -> float:
     return float(np.corrcoef(ranks(one), ranks(other))[0, 1])
 
 
-def test_the_correlation_is_that_of_the_word_with_the_neuron(trained, found):
-    run, path = trained
-    corpus, model = Corpus.open(path), open_model(run)
-    best = found.neurons[0]
+def correlation_by_hand(run: str, corpus: Path, best: FoundNeuron, seen=lambda frames: frames) -> float:
+    """Of the neuron with the word, over all frames during which something is said."""
     active, said = [], []
-    for video in corpus:
-        z = model.learner.embed_frames(torch.from_numpy(video.frames())).z[:, best.neuron].numpy()
+    for video in Corpus.open(corpus):
+        frames = seen(torch.from_numpy(video.frames()))
+        z = open_learner(run).embed_frames(frames).z[:, best.neuron].numpy()
         for time, value in zip(video.times, z, strict=True):
             spoken = [u.text.lower() for u in video.utterances if u.start <= time < u.end]
             if any(any(mark.isalpha() for mark in text) for text in spoken):
                 active.append(value)
                 said.append(any(best.word in "".join(c if c.isalnum() else " " for c in t).split() for t in spoken))
     assert sum(said) >= 50
-    assert best.correlation == pytest.approx(rank_correlation(np.array(active), np.array(said)), abs=1e-4)
+    return rank_correlation(np.array(active), np.array(said))
+
+
+def test_the_correlation_is_that_of_the_word_with_the_neuron(trained, found):
+    best = found.neurons[0]
+    assert best.correlation == pytest.approx(correlation_by_hand(*trained, best), abs=1e-4)
+
+
+def test_larger_pictures_are_seen_at_the_size_the_model_was_trained_on(trained, tmp_path):
+    run, corpus = trained
+    larger = tmp_path / "larger"
+    assert main(["ingest", str(corpus.parent / "kitchen"), "-o", str(larger), "--size", "80"]) == 0
+    found = find_neurons(open_model(run), Corpus.open(larger), Cache(tmp_path / "cache"), each=1)
+    best = found.neurons[0]
+    by_hand = correlation_by_hand(run, larger, best, seen=lambda frames: at_size(frames, 32))
+    assert best.correlation == pytest.approx(by_hand, abs=1e-4)
+    assert found.arrays["picture 0 0"].shape == (80, 80, 3) and found.arrays["map 0 0"].shape == (80, 80)
 
 
 def test_every_pair_has_pictures_and_maps(found):
@@ -101,6 +119,20 @@ def test_words_that_are_asked_for(trained, tmp_path, monkeypatch, capsys):
     content = json.loads(told.out)
     assert [(each["kind"], each["word"]) for each in content["neurons"]] == [("word", "the")]
     assert len(content["warnings"]) == 1 and "xyzzy" in content["warnings"][0] and "xyzzy" in told.err
+
+
+def test_unlike_footage_is_warned_of_and_answered_all_the_same(make_clip, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("MMCC_CACHE", str(tmp_path / "cache"))
+    clip = make_clip("src/card.mp4", seconds=120, rate=2, size="160x120")
+    times = [f"{at // 60:02}:{at % 60:02}.000" for at in range(0, 121, 2)]
+    said = [f"{a} --> {b}\n{'cut the onion' if a < '01' else 'fill the pan'}" for a, b in pairwise(times)]
+    clip.with_suffix(".vtt").write_text("\n\n".join(["WEBVTT", *said]))
+    assert main(["ingest", str(clip.parent), "-o", str(tmp_path / "corpus"), "--size", "64"]) == 0
+    capsys.readouterr()
+    assert main(["neurons", "kitchen", str(tmp_path / "corpus"), "--words", "onion", "--json"]) == 0
+    told = capsys.readouterr()
+    warning = "card: unlike what kitchen was trained on (distance "
+    assert told.err.startswith(warning) and json.loads(told.out)["warnings"][0].startswith(warning)
 
 
 def test_the_second_question_needs_no_torch(trained, tmp_path):
