@@ -2,7 +2,7 @@
 
 >>> found = find_neurons(open_model("runs/kitchen"), Corpus.open("kitchen.corpus"), Cache.default())
 >>> found.neurons[0].word, round(found.neurons[0].correlation, 2)
-('pan', 0.41)
+('add', 0.07)
 
 Shapes: A all frames, D neurons, W words; H × W pixels of one picture.
 """
@@ -28,11 +28,14 @@ from mmcc.tools.footage import Footage, at_size, open_footage
 from mmcc.tools.model import ToolModel
 
 if TYPE_CHECKING:
+    from torch import nn
+
+    from mmcc.tasks.learner import Learner
     from mmcc.tasks.neurons import Neuron, Place
 
 SCHEMA = 1
 EACH, PICTURES = 6, 6  # words of each kind, and pictures of each
-_AMONG = 50  # the frames that excite a neuron most, or the 0.01 % if that is more: few enough to be at the very top
+_AMONG = 50  # frames that excite a neuron most, or the paper's 0.01 % if that is more: of 44,000 it would be four
 _STAGES = ((128, "layer4"), (64, "layer3"), (0, "layer2"))  # by the picture's side: maps of some 4 to 8 places across
 _KINDS = {"verbs": "verb", "nouns": "noun"}
 
@@ -112,8 +115,9 @@ def neurons_section(found: FoundNeurons) -> Section:
     told = (
         "A neuron is one number of a frame's embedding. These go best with a word said at the same moment "
         "(ρ: Spearman’s correlation; chance: the best that any neuron reaches with that word when frames and words are "
-        "of different moments). The pictures are among those that excite the neuron most, whatever is said there; "
-        "below each, red, what in it does (Grad-CAM)."
+        f"of different moments). The pictures are drawn at random from the {_AMONG} that excite the neuron most (from "
+        "the top 0.01 % where that is more), of different videos as far as there are, whatever is said there; below "
+        "each, red, what in it does (Grad-CAM)."
     )
     shown = [_card(found, at) for at in range(len(found.neurons))]
     return Section("Neurons", (element("p", told, class_="note"), *shown))
@@ -196,7 +200,7 @@ def _drawn(model: ToolModel, corpus: Corpus, at: int, neuron: Neuron) -> dict[st
     from mmcc.tasks.gradcam import grad_cam
     from mmcc.tasks.neurons import pictures_of
 
-    encoder = getattr(getattr(model.learner, "model", None), "frame_encoder", None)
+    encoder = _encoder(model.learner)
     arrays: dict[str, NDArray[Any]] = {}
     for number, place in enumerate(_spread(neuron.frames)):
         shown_1HWC = pictures_of(corpus, [place])
@@ -207,6 +211,13 @@ def _drawn(model: ToolModel, corpus: Corpus, at: int, neuron: Neuron) -> dict[st
             map_11HW = torch.from_numpy(grad_cam(encoder, seen_1HWC, neuron.neuron, stage=stage))[None]
             arrays[f"map {at} {number}"] = F.interpolate(map_11HW, shown_1HWC.shape[1:3], mode="bilinear")[0, 0].numpy()
     return arrays
+
+
+def _encoder(learner: Learner) -> nn.Module | None:
+    """What gives a learner's z of a picture. RA and TAP have a second encoder, frozen, which gives π alone."""
+    model = getattr(learner, "model", None)
+    encoders: list[nn.Module] = model.frame_encoders() if hasattr(model, "frame_encoders") else []
+    return next(iter(encoders), None)
 
 
 def _spread(frames: Sequence[Place]) -> list[Place]:

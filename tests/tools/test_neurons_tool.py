@@ -13,6 +13,7 @@ import torch
 
 from mmcc.cli import main
 from mmcc.corpus import Corpus
+from mmcc.tasks.gradcam import grad_cam
 from mmcc.tasks.learners import open_learner
 from mmcc.tools.cache import Cache
 from mmcc.tools.footage import at_size
@@ -32,12 +33,16 @@ def trained(tmp_path_factory) -> tuple[str, Path]:
     lists[0].write_text("".join(path.read_text() for path in lists))  # none is held out, so that all are looked at
     lists[1].write_text("")
     assert main(["ingest", str(folder / "kitchen"), "-o", str(folder / "corpus"), "--size", "32"]) == 0
+    return train_briefly(folder / "corpus", folder / "run", "kitchen"), folder / "corpus"
+
+
+def train_briefly(corpus: Path, run: Path, config: str, *more: str) -> str:
     small = ["model.dims=16", "model.width=16", "train.steps=2", "train.batch_size=4", "train.workers=0"]
     before = torch.get_num_threads()
     torch.set_num_threads(1)
-    train(folder / "corpus", folder / "run", load_config("kitchen", small), say=lambda line: None)
+    train(corpus, run, load_config(config, [*small, *more]), say=lambda line: None)
     torch.set_num_threads(before)
-    return str(folder / "run"), folder / "corpus"
+    return str(run)
 
 
 @pytest.fixture(scope="module")
@@ -96,9 +101,23 @@ def test_every_pair_has_pictures_and_maps(found):
             assert heat.shape == (32, 32) and heat.min() >= 0 and heat.max() <= 1
 
 
+def test_rivals_that_keep_their_encoder_deeper_have_maps_of_the_one_that_gives_z(trained, tmp_path):
+    _, corpus = trained
+    teacher = train_briefly(corpus, tmp_path / "teacher", "cross_modal")
+    rival = open_model(train_briefly(corpus, tmp_path / "tap", "tap", f"train.init={teacher}", "train.lr=0.1"))
+    found = find_neurons(rival, Corpus.open(corpus), Cache(tmp_path / "cache"), each=1)
+    picture, heat = (torch.from_numpy(found.arrays[f"{kind} 0 0"]) for kind in ("picture", "map"))
+    trained_one, frozen = (
+        grad_cam(encoder, picture[None], found.neurons[0].neuron, stage="layer2")[0]
+        for encoder in rival.learner.model.frame_encoders()
+    )
+    assert np.allclose(heat, trained_one, atol=1e-5) and not np.allclose(heat, frozen, atol=1e-2)
+
+
 def test_the_page_shows_each_picture_twice(found):
     text = neurons_page(found, "<run>", "corpus")
     assert text.count("<img") == 2 * 6 * len(found.neurons)
+    assert "drawn at random from the 50 that excite the neuron most (from the top 0.01 %" in text
     assert "<run>" not in text and all(f"“{each.word}”" in text for each in found.neurons)
 
 
