@@ -3,7 +3,8 @@
     python scripts/results_page.py build/tables docs/results.md
 
 A mark is a line `<!-- table2 -->`; the tables after it, up to the next line `<!-- end -->`, are replaced. A name may
-be followed by another folder's: `<!-- table2 of semi-real -->` is filled by `semi-real=build/semi-real`.
+be followed by another folder's: `<!-- table2 of semi-real -->` is filled by `semi-real=build/semi-real`, and says so in
+its headings, which would else be there twice.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from pathlib import Path
 
 _MARK = re.compile(r"<!-- (?P<table>\w+)(?: of (?P<folder>[\w-]+))? -->\n.*?<!-- end -->", re.DOTALL)
 
+_HEADING = re.compile(r"^#+ .*$", re.MULTILINE)
+
 
 def filled(document: str, folders: Mapping[str, Path]) -> str:
     """The document with its tables; those of a folder that is not given, or that has none, stay as they are."""
@@ -24,8 +27,10 @@ def filled(document: str, folders: Mapping[str, Path]) -> str:
         path = folder / "tables" / f"{mark['table']}.md" if folder else None
         if path is None or not path.is_file():
             return mark[0]
-        opening = mark[0].split("\n", 1)[0]
-        return f"{opening}\n\n{path.read_text(encoding='utf-8').strip()}\n\n<!-- end -->"
+        opening, text = mark[0].split("\n", 1)[0], path.read_text(encoding="utf-8").strip()
+        if mark["folder"]:
+            text = _HEADING.sub(rf"\g<0> ({mark['folder']})", text)
+        return f"{opening}\n\n{text}\n\n<!-- end -->"
 
     return _MARK.sub(tables, document)
 

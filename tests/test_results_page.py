@@ -22,14 +22,14 @@ kept
 
 
 def test_tables_are_put_between_their_marks_and_nothing_else_changes(tmp_path):
-    for folder, text in (("main", "first\n"), ("semi", "second\n")):
+    for folder, text in (("main", "### T\nfirst\n"), ("semi", "### T\nsecond\n")):
         (tmp_path / folder / "tables").mkdir(parents=True)
         (tmp_path / folder / "tables" / "table2.md").write_text(text)
     page = tmp_path / "results.md"
     page.write_text(PAGE)
     command = [sys.executable, SCRIPT, tmp_path / "main", f"semi-real={tmp_path / 'semi'}", page]
     subprocess.run(command, check=True)
-    filled = PAGE.replace("\nold\n", "\n\nfirst\n\n").replace("\nother\n", "\n\nsecond\n\n")
+    filled = PAGE.replace("\nold\n", "\n\n### T\nfirst\n\n").replace("\nother\n", "\n\n### T (semi-real)\nsecond\n\n")
     assert page.read_text() == filled
     subprocess.run(command, check=True)
     assert page.read_text() == filled

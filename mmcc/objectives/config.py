@@ -57,10 +57,10 @@ class CrossModalConfig:
 class DirectionConfig:
     """MMCC+: teach the predictors which way time runs. With neither part on, the loss is off, as in the paper."""
 
-    within: bool = True  # against the nodes of the same modality; prototype: R@5 14.1 to 40.1
-    across: bool = True  # against the nodes of the other modality; prototype: R@5 40.1 to 48.5
+    within: bool = True  # against the nodes of the same modality; without it order is half lost (docs/results.md)
+    across: bool = True  # against the nodes of the other modality; without it R@5 is halved (docs/results.md)
     gap: float = 2.0  # seconds that a node of the other modality must lie off: captions are seldom exact
-    batch_nodes: bool = True  # all segments' nodes in the across denominator; prototype: R@5 48.5 to 57.0
+    batch_nodes: bool = True  # all segments' nodes in the across denominator: more to tell the future from
     temperature: float = 0.1  # the edges' own, which it shapes
 
     def __post_init__(self) -> None:

@@ -57,7 +57,7 @@ class TrainConfig:
     lambda2: float = 1.0  # cross-modal, constant, as in the paper
     cycle_ratio: float = 1.0  # the cycle's share of lambda1: 0 leaves what grows beside it, to see what it is worth
     similarity_ratio: float = 3.0  # λ3 = 3 λ1, as in the paper
-    direction_ratio: float = 3.0  # λ4 = 3 λ1, the weight at which the prototype was measured
+    direction_ratio: float = 3.0  # λ4 = 3 λ1; on vectors 10 is better (docs/training.md), and kitchen.yaml has it
 
     init: str | None = None  # a run, or a checkpoint, to start from: its weights, its words. RA and TAP need one
     frame_weights: str | None = None  # torchvision's ResNet-18 as .safetensors, to start from; the paper: from scratch
