@@ -65,8 +65,8 @@ class Findings:
                 return result.references
         return {}
 
-    def task_notes(self, task: str, rows: Iterable[str]) -> list[str]:
-        """What the task left out, once for all the rows that say the same."""
+    def task_notes(self, task: str, rows: Iterable[str], labels: Mapping[str, str]) -> list[str]:
+        """What the task left out, once for all the rows that say the same; rows as a table calls them."""
         told: dict[str, list[str]] = {}
         for row in rows:
             for result in self.results.get((row, task), {}).values():
@@ -74,7 +74,10 @@ class Findings:
                     if row not in told.setdefault(line, []):
                         told[line].append(row)
         everyone = {row for row in rows if (row, task) in self.results}
-        return [line if set(who) == everyone else f"{', '.join(who)}: {line}" for line, who in told.items()]
+        return [
+            line if set(who) == everyone else f"{', '.join(labels.get(each, each) for each in who)}: {line}"
+            for line, who in told.items()
+        ]
 
 
 def on_common_videos(samples: Sequence[PerVideo]) -> list[PerVideo]:

@@ -34,7 +34,7 @@ def table4(findings: Findings) -> list[Table]:
     chance = _quoted([Cell(50.0)] * len(shown), shown, plan.CHANCE)
     rows.append(Row((LABELS[plan.CHANCE],), chance, competes=False))
     said = "Accuracy in percent; rows: features, columns: who chose the pairs. From scratch: a network for each column."
-    notes = (said, INTERVALS, PAPER, *findings.task_notes(plan.ARROW, [_ALL]))
+    notes = (said, INTERVALS, PAPER, *findings.task_notes(plan.ARROW, [_ALL], LABELS))
     table = Table("Table 4: the arrow of time", ("features",), tuple(columns), tuple(rows), notes)
     return [table, _pairs(findings, samplers), *_ahead(findings, samplers)]
 

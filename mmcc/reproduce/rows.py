@@ -127,4 +127,4 @@ def difference_cell(findings: Findings, one: Measure, other: Measure, digits: in
 def notes_of(findings: Findings, task: str, quotes: bool, *more: str) -> tuple[str, ...]:
     """What to know when reading a table."""
     said = (*more, INTERVALS, *([PAPER] if quotes else []))
-    return (*said, *findings.task_notes(task, measured(findings, task)))
+    return (*said, *findings.task_notes(task, measured(findings, task), LABELS))

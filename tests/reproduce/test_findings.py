@@ -71,7 +71,8 @@ def test_notes_name_whom_they_are_about_unless_all():
     found.add("ours", "task", 0, result(of("a", [1]), ["3 videos are short", "no text"]))
     found.add("ours", "task", 1, result(of("a", [1]), ["3 videos are short"]))
     found.add("theirs", "task", 0, result(of("a", [1]), ["3 videos are short"]))
-    assert found.task_notes("task", ["ours", "theirs", "absent"]) == ["3 videos are short", "ours: no text"]
+    notes = found.task_notes("task", ["ours", "theirs", "absent"], {"ours": "MMCC+"})
+    assert notes == ["3 videos are short", "MMCC+: no text"]
     assert found.references("task", ["absent", "theirs"]) == {"chance/x": 5.0}
 
 
