@@ -73,7 +73,7 @@ TASKS: dict[str, _Task] = {
 def measured(evaluations: Sequence[Evaluation]) -> Section:
     """The first is the model in question; others are shown beside it."""
     names = [str(each.get("model", "?")) for each in evaluations]
-    lead = element("p", "On videos that were not trained on; bars are 95 % intervals over videos.")
+    lead = element("p", "On videos that are kept for tests; bars are 95 % intervals over videos.")
     tasks = list(dict.fromkeys(task for each in evaluations for task in each.get("tasks", {})))
     parts = [_part(task, evaluations, names) for task in sorted(tasks, key=_order)]
     skipped = [f"{task}: {why}" for task, why in evaluations[0].get("skipped", {}).items()]

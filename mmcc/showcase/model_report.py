@@ -49,13 +49,13 @@ def model_report(
     for step in bars("drawing")(steps) if bars else steps:
         sections.append(_PARTS[step](scene))
     sections.append(_neurons(model, corpus, cache))
-    sections += [story.trained_on(corpus, ids), story.training(found)]
-    lines = [story.lead(learner.name, found, corpus, ids), *(filter(None, map(headline, evaluations[:1]))), *extra]
+    sections += [*story.data(model, corpus, ids), story.training(found)]
+    lines = [story.lead(model, found, corpus, ids), *(filter(None, map(headline, evaluations[:1]))), *extra]
     return write_page(title or f"{learner.name}: what it has learnt", lines, sections)
 
 
 def held_out(corpus: Corpus, found: Checkpoint) -> list[str]:
-    """Videos the model was not trained on; those of tasks that steps are known of, where there are any."""
+    """The corpus's test videos; those of tasks that steps are known of, where there are any."""
     test = videos_for(corpus, "test", found.setting("data.held_out", 0.05))
     if not test:
         raise InputError(corpus.path, "has no video that was kept out of training", "Ingest more videos.")

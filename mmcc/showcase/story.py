@@ -16,6 +16,7 @@ from mmcc.report.page import Section, titled
 from mmcc.report.plots import Curve, curves
 from mmcc.report.tables import Cell, Column, Row, Table, to_html
 from mmcc.tasks.runs import Checkpoint
+from mmcc.tools.model import ToolModel
 from mmcc.training.config import Config
 from mmcc.training.run import METRICS, read_metrics
 from mmcc.training.settings import flatten, to_mapping
@@ -37,21 +38,48 @@ _VALIDATED = {
 }
 
 
-def lead(name: str, found: Checkpoint, corpus: Corpus, held_out: Sequence[str]) -> str:
-    """One sentence: the model, what for, on how much."""
+def is_own(model: ToolModel, corpus: Corpus) -> bool:
+    """Whether a corpus is the one that the model was trained on, as it was: only then does it tell of the training."""
+    if model.trained_on is None or model.trained_on.resolve() != corpus.path.resolve():
+        return False
+    return model.videos in (None, len(corpus))
+
+
+def lead(model: ToolModel, found: Checkpoint, corpus: Corpus, shown: Sequence[str]) -> str:
+    """The model, what it learnt, from how much, and what it is shown."""
     objective = str(found.setting("objective.name", "mmcc"))
     purpose = OBJECTIVES.get(objective, f"by the objective {objective}")
     steps = int(found.folder.name) if found.folder.name.isdecimal() else found.setting("train.steps", None)
     took = f" in {steps:,} steps" if isinstance(steps, int) else ""
-    learnt = len(videos_for(corpus, "train", found.setting("data.held_out", 0.05)))
-    return (
-        f"{name} learnt {purpose}{took}, from {learnt:,} narrated videos. Nothing told it what a step is. What it is "
-        f"tested with below are {len(held_out):,} other videos, which it has not seen."
-    )
+    if is_own(model, corpus):
+        learnt = len(videos_for(corpus, "train", found.setting("data.held_out", 0.05)))
+        source = f"{learnt:,} narrated videos"
+        below = f"What it is tested with below are {len(shown):,} other videos, which it has not seen."
+    else:
+        source = f"narrated videos, of a corpus of {model.videos:,}" if model.videos else "narrated videos"
+        below = f"What it is shown below are {len(shown):,} videos that {corpus.path.name} keeps for tests."
+    return f"{model.learner.name} learnt {purpose}{took}, from {source}. Nothing told it what a step is. {below}"
 
 
-def trained_on(corpus: Corpus, videos: Sequence[str]) -> Section:
-    """The corpus in figures, and a few of its moments."""
+def data(model: ToolModel, corpus: Corpus, videos: Sequence[str]) -> list[Section]:
+    """What it was trained on, and what it is shown here if that is something else."""
+    if is_own(model, corpus):
+        return [_of_corpus("What it was trained on", corpus, videos)]
+    told = Section("What it was trained on", (element("p", _as_recorded(model)),))
+    return [told, _of_corpus("What it is shown here", corpus, videos)]
+
+
+def _as_recorded(model: ToolModel) -> str:
+    """By the model's own account: what it is shown may be another part of that corpus, a copy, or something else."""
+    if model.assumed:
+        return "The model does not say."
+    many = f"{model.videos:,} videos" if model.videos else "videos"
+    kind = f"vectors of {model.feature_dims}" if model.feature_dims else f"{model.size} pixels"
+    return f"On a corpus of {many} ({kind}, {model.fps:g} a second), by its own record."
+
+
+def _of_corpus(title: str, corpus: Corpus, videos: Sequence[str]) -> Section:
+    """A corpus in figures, and a few of its moments."""
     every = [corpus[each] for each in corpus.ids]
     hours = sum(video.duration for video in every) / 3600
     said = sum(len(video.utterances) for video in every)
@@ -65,7 +93,7 @@ def trained_on(corpus: Corpus, videos: Sequence[str]) -> Section:
     blocks = [element("p", facts)]
     if manifest.encoding != "float32":
         blocks.append(row([_moment(corpus, videos[at * len(videos) // 6]) for at in range(6)]))
-    return Section("What it was trained on", tuple(blocks))
+    return Section(title, tuple(blocks))
 
 
 def _moment(corpus: Corpus, video: str) -> Shown:

@@ -34,6 +34,7 @@ class ToolModel:
     feature_dims: int  # 0: it reads pictures
     settings: Mapping[str, Any] = field(repr=False)  # of config.yaml
     trained_on: Path | None = None  # the corpus, where its place is known
+    videos: int | None = None  # of that corpus, also those that were kept for tests; None where it is not known
     assumed: bool = False  # it does not say how its frames were made
 
     @property
@@ -68,6 +69,7 @@ def open_model(source: str | Path, checkpoint: str | int = BEST) -> ToolModel:
         feature_dims=dims,
         settings=found.settings,
         trained_on=Path(corpus["path"]) if corpus.get("path") else None,
+        videos=corpus["videos"] if isinstance(corpus.get("videos"), int) else None,
         assumed=not corpus,
     )
 

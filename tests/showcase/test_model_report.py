@@ -1,6 +1,7 @@
 """`mmcc report`: a whole page, of whatever the run has; and what it says of what is missing."""
 
 import json
+import shutil
 from html.parser import HTMLParser
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 
 from mmcc.cli import main
 from mmcc.corpus import Corpus
+from mmcc.data.splits import videos_for
 from mmcc.report.gallery import Gauge, Lane, Shown, card, gauges, heated, picture, row, timeline
 from mmcc.showcase.examples import Scene, nexts, orders, transitions
 from mmcc.showcase.measured import headline, measured
@@ -88,6 +90,25 @@ def test_a_report_of_a_run_with_figures_at_hand(made, tmp_path, monkeypatch, cap
     text = Page(out.read_text()).text
     assert "cross_modal walks no cycles." in text
     assert "to tell which words go with which frame" in text
+
+
+def test_its_own_corpus_tells_what_it_learnt_from(made, page):
+    learnt = len(videos_for(Corpus.open(made.out / "corpus"), "train", 0.05))
+    assert f"from {learnt} narrated videos" in page.text and "which it has not seen" in page.text
+    assert "What it is shown here" not in page.text
+
+
+def test_another_corpus_does_not_tell_what_it_learnt_from(made, tmp_path, monkeypatch):
+    monkeypatch.setenv("MMCC_CACHE", str(tmp_path / "cache"))
+    out, other = tmp_path / "report.html", tmp_path / "other"
+    shutil.copytree(made.out / "corpus", other)
+    results = ["--results", str(made.out / "evaluations/mmcc+.json")]
+    assert main(["report", "kitchen", "-o", str(out), "--corpus", str(other), *results]) == 0
+    text = Page(out.read_text()).text
+    assert "from narrated videos, of a corpus of 1,200. " in text and "which it has not seen" not in text
+    assert "videos that other keeps for tests" in text
+    assert "On a corpus of 1,200 videos (48 pixels, 1 a second), by its own record." in text
+    assert "What it is shown hereother: 24 videos" in text
 
 
 @pytest.mark.parametrize(
