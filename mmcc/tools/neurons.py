@@ -215,7 +215,7 @@ def _drawn(model: ToolModel, corpus: Corpus, at: int, neuron: Neuron) -> dict[st
 
 def _encoder(learner: Learner) -> nn.Module | None:
     """What gives a learner's z of a picture. RA and TAP have a second encoder, frozen, which gives π alone."""
-    model = getattr(learner, "model", None)
+    model: Any = getattr(learner, "model", None)
     encoders: list[nn.Module] = model.frame_encoders() if hasattr(model, "frame_encoders") else []
     return next(iter(encoders), None)
 
