@@ -1,5 +1,6 @@
 """The commands and the code of the documents run as they stand."""
 
+import json
 import os
 import re
 import shutil
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from mmcc.cli import VERBS
+from mmcc.pretrained import SHIPPED
 from mmcc.training.config import Config
 from mmcc.training.settings import flatten, to_mapping
 
@@ -91,6 +93,16 @@ def test_every_setting_in_the_documents_exists():
     named = set(re.findall(r"(?:data|model|objective|train)(?:\.[a-z_0-9]+)+", text)) - {"model.safetensors"}
     known = flatten(to_mapping(Config()))
     assert named and all(any(f"{key}.".startswith(f"{name}.") for key in known) for name in named), named
+
+
+def test_the_documents_tell_how_the_shipped_model_is_calibrated():
+    found = json.loads((SHIPPED / "kitchen/calibration.json").read_text())["figures"]
+    percent = {name: f"{100 * value:.0f} %" for name, value in found.items()}
+    told = " ".join((ROOT / "docs/tools.md").read_text().split())
+    for kind, words in (("steps", "steps"), ("none", "none of these")):
+        assert f"{words} {percent[f'ece/{kind}/before']} → {percent[f'ece/{kind}/after']}" in told
+    for lists, words in (("own", "on average for"), ("last", "where the clip shows its last"), ("other", "for lists of")):
+        assert f"{percent[f'none_mean/{lists}']} {words}" in told
 
 
 def test_the_sheet_of_the_kitchen_is_small_enough_to_commit():
