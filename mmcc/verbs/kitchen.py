@@ -41,7 +41,7 @@ def kitchen(
     Stop it at any moment and run it again: it goes on where it was.
 
     examples:
-      mmcc kitchen build/kitchen && mmcc ingest build/kitchen -o kitchen.corpus --size 96
+      mmcc kitchen build/kitchen && mmcc ingest build/kitchen -o kitchen.corpus --size 48
       mmcc kitchen build/vectors --features --no-pixels && mmcc ingest build/vectors -o vectors.corpus --features 1
       mmcc kitchen build/semi-real --timelines crosstask_release --features
     """
