@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from mmcc.cli import VERBS
+from mmcc.corpus.crosstask import read_crosstask
 from mmcc.pretrained import SHIPPED
 from mmcc.training.config import Config
 from mmcc.training.settings import flatten, to_mapping
@@ -69,6 +70,19 @@ def test_python_in_the_documents_runs(home, document):
     for block in blocks:
         done = subprocess.run([sys.executable, "-c", block], cwd=home, capture_output=True, text=True)
         assert done.returncode == 0 and done.stdout, done.stderr
+
+
+def test_annotations_are_read_as_the_corpus_page_shows_them(tmp_path):
+    part = (ROOT / "docs/corpus.md").read_text().split("## Your own annotations")[1].split("\n## ")[0]
+    files = re.findall(r"`([\w/]+\.\w+)`:\n\n```\n(.*?)```", part, re.DOTALL)
+    assert len(files) == 4
+    for name, content in files:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(content)
+    source = read_crosstask(tmp_path)
+    assert {item.id: (item.split, len(item.steps)) for item in source.items} == {
+        "monday": ("train", 0), "tuesday": ("train", 0), "sunday": ("validation", 3)}  # fmt: skip
+    assert not source.skipped and source.tasks["101"].steps == ("crack egg", "whisk mixture", "flip pancake")
 
 
 def test_every_flag_in_the_documents_exists():
