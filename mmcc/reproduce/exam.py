@@ -136,7 +136,19 @@ class Sitting:
         counted = {name: figure for name, figure in result.figures.items() if figure.counts.any()}
         if not counted:
             raise NotMeasured("; ".join(result.notes) or "there was nothing to count")
-        return TaskResult(result.task, counted, result.references, [*result.notes, *self._strange_words])
+        notes = [*result.notes, *self._strange_pictures, *self._strange_words]
+        return TaskResult(result.task, counted, result.references, notes)
+
+    @cached_property
+    def _strange_pictures(self) -> list[str]:
+        """A note where the learner was trained on frames of another size."""
+        manifest = self.exam.corpus.manifest
+        trained_on = self.checkpoint.corpus() if self.checkpoint else {}
+        size = trained_on.get("size", manifest.size)
+        if manifest.encoding == "float32" or size == manifest.size:
+            return []
+        learnt = f"{self.learner.name} learnt from frames of {size} pixels"
+        return [f"{learnt}, and these have {manifest.size}: ingest the videos with --size {size}"]
 
     @cached_property
     def _strange_words(self) -> list[str]:

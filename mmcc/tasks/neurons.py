@@ -136,11 +136,11 @@ def by_chance(z_AD: Tensor, spoken: Spoken) -> dict[str, float]:
     return dict(zip(spoken.words, best.tolist(), strict=True))
 
 
-def spoken_words(videos: Sequence[EmbeddedVideo], corpus: Corpus, known: Collection[str] | None = None) -> Spoken:
-    """The words of the utterances that are being spoken at each frame; all words, or those that are `known`."""
+def spoken_words(videos: Sequence[EmbeddedVideo], corpus: Corpus) -> Spoken:
+    """The words of the utterances that are being spoken at each frame."""
     said: list[set[str]] = []
     for video in videos:
-        said += _words_at(video.times, corpus, video.id, known)
+        said += _words_at(video.times, corpus, video.id)
     counts = Counter(word for words in said for word in words)
     ranked = [word for word, _ in sorted(counts.items(), key=lambda item: (-item[1], item[0]))]
     column = {word: at for at, word in enumerate(ranked)}
@@ -152,12 +152,12 @@ def spoken_words(videos: Sequence[EmbeddedVideo], corpus: Corpus, known: Collect
     return Spoken(np.array(frames, np.int64), tuple(ranked), rows, columns)
 
 
-def _words_at(times: NDArray[np.float64], corpus: Corpus, video: str, known: Collection[str] | None) -> list[set[str]]:
+def _words_at(times: NDArray[np.float64], corpus: Corpus, video: str) -> list[set[str]]:
     words: list[set[str]] = [set() for _ in times]
     for utterance in corpus[video].utterances:
         first, last = np.searchsorted(times, (utterance.start, utterance.end))
         for at in range(first, last):
-            words[at].update(word for word in words_of(utterance.text) if known is None or word in known)
+            words[at].update(words_of(utterance.text))
     return words
 
 

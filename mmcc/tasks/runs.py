@@ -1,6 +1,6 @@
 """A trained run as tasks see it: which checkpoint, with which settings and words. Only files that any program may read.
 
-RUN/config.yaml, vocabulary.txt
+RUN/config.yaml, corpus.json, vocabulary.txt
 RUN/checkpoints/<step>/config.json, model.safetensors, config.yaml, vocabulary.txt, training_state.json
 """
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from mmcc.data.vocabulary import Vocabulary
 
 BEST, LAST = "best", "last"
+CORPUS = "corpus.json"
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,20 @@ class Checkpoint:
         from mmcc.data.vocabulary import Vocabulary  # here, since it loads torch: who only looks need not wait
 
         return Vocabulary.load(self.folder / "vocabulary.txt")
+
+    def corpus(self) -> dict[str, Any]:
+        """corpus.json beside the weights, or that of the run: what it was trained on; {} where there is none."""
+        for path in (self.folder / CORPUS, self.folder.parent.parent / CORPUS):
+            if path.is_file():
+                try:
+                    content = json.loads(path.read_text(encoding="utf-8"))
+                    if not isinstance(content, dict) or not {"size", "fit", "fps"} <= content.keys():
+                        raise ValueError("it names no size, fit and fps")
+                except (OSError, ValueError) as error:
+                    remedy = "Copy it again from where the run was made."
+                    raise InputError(path, f"cannot be read ({error})", remedy) from None
+                return content
+        return {}
 
 
 def find_checkpoint(source: Path, which: str | int = BEST) -> Checkpoint:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,7 +15,6 @@ from mmcc.tasks.runs import BEST, find_checkpoint
 if TYPE_CHECKING:
     from mmcc.tasks.learner import Learner
 
-CORPUS = "corpus.json"
 _IDENTITY = ("model.safetensors", "config.json", "config.yaml", "vocabulary.txt")  # all that an answer depends on
 _SIZE, _FIT, _FPS = 112, "crop", 1.0  # of runs that do not say: the paper's pictures at its densest rate
 
@@ -56,7 +54,7 @@ class ToolModel:
 def open_model(source: str | Path, checkpoint: str | int = BEST) -> ToolModel:
     """A run, a checkpoint's folder, or a model that comes with the package: kitchen."""
     found = find_checkpoint(Path(source), checkpoint)
-    corpus = _corpus_settings(found.folder)
+    corpus = found.corpus()
     vectors = corpus.get("encoding") == "float32"
     dims = int(found.setting("model.feature_dims", 0)) if found.setting("model.frame_encoder", "") == "features" else 0
     return ToolModel(
@@ -72,21 +70,6 @@ def open_model(source: str | Path, checkpoint: str | int = BEST) -> ToolModel:
         videos=corpus["videos"] if isinstance(corpus.get("videos"), int) else None,
         assumed=not corpus,
     )
-
-
-def _corpus_settings(checkpoint: Path) -> dict[str, Any]:
-    """corpus.json beside the checkpoint's weights, or that of its run; {} where there is none."""
-    for path in (checkpoint / CORPUS, checkpoint.parent.parent / CORPUS):
-        if path.is_file():
-            try:
-                content = json.loads(path.read_text(encoding="utf-8"))
-                if not isinstance(content, dict) or not {"size", "fit", "fps"} <= content.keys():
-                    raise ValueError("it names no size, fit and fps")
-            except (OSError, ValueError) as error:
-                remedy = "Copy it again from where the run was made."
-                raise InputError(path, f"cannot be read ({error})", remedy) from None
-            return content
-    return {}
 
 
 def _checksum(folder: Path) -> str:

@@ -166,6 +166,12 @@ def test_a_run_of_another_vocabulary_is_told(capsys, run_of, steps_corpus, tmp_p
     assert "knows no word of them" in capsys.readouterr().err
 
 
+def test_frames_of_another_size_are_told(pictures):
+    found = evaluate("kitchen", pictures, tasks=["transitions"])
+    (note,) = [note for note in found.results["transitions"].notes if "pixels" in note]
+    assert note == "mmcc+ learnt from frames of 48 pixels, and these have 32: ingest the videos with --size 48"
+
+
 def test_imagenet_weights_are_named_by_a_file(capsys, run_of, pictures, resnet, tmp_path):
     command = ["--corpus", str(pictures), "--tasks", "transitions", "--imagenet"]
     assert main(["evaluate", "imagenet", *command, str(resnet(0))]) == 0
