@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from mmcc.corpus.source import Task
-from mmcc.metrics import PerVideo, recall_by_chance, retrieval_figures
+from mmcc.metrics import PerVideo, percentile_rank, recall_by_chance, retrieval_figures
 from mmcc.models.mlp import unit_norm
 from mmcc.models.nodes import TEXT
 from mmcc.tasks.clips import clip_nodes, clips_in_time
@@ -43,7 +43,8 @@ def evaluate(learner: Learner, videos: Sequence[EmbeddedVideo], tasks: Mapping[s
     """Recalls and percentile ranks of later steps among the texts of all the tasks given.
 
     `…/current_removed`: the same without the clip's own step among the candidates (unless a later step is alike),
-    which a score that only recognises the present ranks first.
+    which a score that only recognises the present ranks first. `percentile_current` is where that step ranks: below 50
+    the future is sought away from the present.
     """
     clips, notes = _gather(videos, tasks)
     if clips is None:
@@ -57,6 +58,9 @@ def evaluate(learner: Learner, videos: Sequence[EmbeddedVideo], tasks: Mapping[s
     query_figures |= _without_current(scores[asked], kept)
     ids = [video.id for video in videos]
     figures = {name: PerVideo.of(values, kept.video, ids) for name, values in query_figures.items()}
+    shown = kept.own.any(axis=1)  # a learner without text may not know its step
+    current = percentile_rank(scores[asked][shown], kept.own[shown].argmax(axis=1))
+    figures["percentile_current"] = PerVideo.of(current, kept.video[shown], ids)
     return TaskResult(NAME, figures, references(kept.positive, kept.of_task), notes)
 
 
@@ -200,7 +204,7 @@ def references(positive_QT: Bools, of_task_QT: Bools) -> dict[str, float]:
     """Expected over all orders: of all texts (chance), of the task's own put first (task known), of the later steps'
     put first (step known)."""
     m, task, n = positive_QT.sum(axis=1), of_task_QT.sum(axis=1), positive_QT.shape[1]
-    expected: dict[str, float] = {}
+    expected = {"chance/percentile_current": 50.0}
     for name, among in (("chance", np.full_like(m, n)), ("task_known", task), ("step_known", m)):
         for k in RECALLS:
             expected[f"{name}/recall@{k}"] = 100 * float(recall_by_chance(m, among, k).mean())

@@ -77,6 +77,9 @@ def test_what_only_recognises_the_present_is_wrong_until_that_is_removed():
     assert found["percentile_mean"] == pytest.approx(100 * (4 / 2) / 5)
     assert found["recall@1/current_removed"] == pytest.approx(40)
     assert found["percentile_mean/current_removed"] == pytest.approx(50)
+    assert found["percentile_current"] == 100
+    away = means(evaluate(Table(lambda z: -z), [video("v", "tea", 2)], TASKS))
+    assert away["percentile_current"] == 0 and away["percentile_mean"] == pytest.approx(100 * (1 + 4 / 2) / 5)
 
 
 def test_worst_mean_and_best_by_hand():
