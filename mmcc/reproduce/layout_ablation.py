@@ -43,6 +43,7 @@ _VARIANTS = (
     Variant("Losses", "cycle, S = 8", plan.CYCLE_8),
     Variant("Losses", "direction", plan.DIRECTION_ONLY),
     Variant("Losses", "both, S = 1", plan.PLUS_1),
+    Variant("Losses", "both, S = 8, no similarity loss", plan.PLUS_NO_SIMILARITY),
     Variant("Losses", "both, S = 8 (MMCC+)"),
     Variant("Direction", "within", plan.PLUS_WITHIN),
     Variant("Direction", "across", plan.PLUS_ACROSS),

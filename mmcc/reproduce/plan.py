@@ -22,7 +22,8 @@ CROSS_MODAL, TEACHER, RA, TAP, MEMDPC, MMCC, PLUS = "cross_modal", "teacher", "r
 NO_CONSTRAINT, SIMILARITY_ONLY, MAX_INDEX_ONLY = "no_constraint", "similarity_only", "max_index_only"
 UNIMODAL, MULTIMODAL, RANDOM_STARTS, FROZEN, ACROSS = "unimodal", "multimodal", "random_starts", "frozen", "across"
 NO_LAMBDA1, NO_LAMBDA2 = "no_lambda1", "no_lambda2"
-CYCLE_1, CYCLE_8, DIRECTION_ONLY, PLUS_1 = "cycle_1", "cycle_8", "direction_only", "plus_1"
+CYCLE_1, CYCLE_8, DIRECTION_ONLY = "cycle_1", "cycle_8", "direction_only"
+PLUS_1, PLUS_NO_SIMILARITY = "plus_1", "plus_no_similarity"
 PLUS_WITHIN, PLUS_ACROSS, RA_ACROSS, TAP_ACROSS = "plus_within", "plus_across", "ra_across", "tap_across"
 # ... learners that are not, and what stands in no learner's row.
 RANDOM, IMAGENET, SCRATCH, AVERAGE, CHANCE = "random", "imagenet", "from_scratch", "average", "chance"
@@ -113,6 +114,7 @@ def runs() -> Mapping[str, PlannedRun]:
         CYCLE_8: plus(*no_direction),
         DIRECTION_ONLY: plus("train.cycle_ratio=0", "train.similarity_ratio=0"),
         PLUS_1: plus(one_start),
+        PLUS_NO_SIMILARITY: plus("objective.cycle.similarity=false"),
         PLUS_WITHIN: plus("objective.direction.across=false"),
         PLUS_ACROSS: plus("objective.direction.within=false"),
         RA_ACROSS: rival("ra", across),
@@ -170,7 +172,8 @@ TABLES: dict[str, TablePlan] = {
     "transfer": TablePlan(dict.fromkeys(_ROWS, (TRANSFER_ANTICIPATION, TRANSFER_UNSHUFFLING))),
     "ablation": TablePlan(
         {
-            **dict.fromkeys((MMCC, CYCLE_1, CYCLE_8, DIRECTION_ONLY, PLUS_1, PLUS_WITHIN, PLUS_ACROSS), _DYNAMICS),
+            **dict.fromkeys((MMCC, CYCLE_1, CYCLE_8, DIRECTION_ONLY), _DYNAMICS),
+            **dict.fromkeys((PLUS_1, PLUS_NO_SIMILARITY, PLUS_WITHIN, PLUS_ACROSS), _DYNAMICS),
             PLUS: (*_DYNAMICS, MEAN_ANTICIPATION, MEAN_UNSHUFFLING, POSITION_UNSHUFFLING),
             **dict.fromkeys((RA, RA_ACROSS, TAP, TAP_ACROSS), _BOTH),
         },

@@ -119,6 +119,7 @@ def test_the_ablations_losses_differ_from_ours_by_what_they_are_named_after():
     assert change(plan.CYCLE_8) == no_direction
     assert change(plan.DIRECTION_ONLY) == {"train.cycle_ratio": 0.0, "train.similarity_ratio": 0.0}
     assert change(plan.PLUS_1) == one_start
+    assert change(plan.PLUS_NO_SIMILARITY) == {"objective.cycle.similarity": False}
     assert change(plan.PLUS_WITHIN) == {"objective.direction.across": False}
     assert change(plan.PLUS_ACROSS) == {"objective.direction.within": False}
 
@@ -141,7 +142,7 @@ def test_tables_share_their_runs():
     one, both = (jobs_of(tables, FULL, "corpus", 1) for tables in (["table2"], ["table2", "table3", "table4"]))
     assert {job.key for job in one.values()} == {job.key for job in both.values()}
     everything = jobs_of(list(TABLES), FULL, "corpus", None)
-    assert len({job.key for job in everything.values()}) == len(everything) == 25 + 2 * 7 + 7 * 4 + 5
+    assert len({job.key for job in everything.values()}) == len(everything) == 26 + 2 * 7 + 7 * 4 + 5
 
 
 def test_a_run_is_named_by_what_decides_it():
