@@ -1,5 +1,6 @@
 """Test data made by a real encoder: the ffmpeg command, asked for exactly the oddity a test is about."""
 
+import signal
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +11,7 @@ from hypothesis import settings
 
 settings.register_profile("patient", settings.default, deadline=None)  # a busy machine is no failure
 settings.load_profile("patient")
+signal.signal(signal.SIGINT, signal.default_int_handler)  # what a shell runs in the background does not hear Ctrl-C
 
 SHARED = Path(__file__).parents[1].parent / "shared" / "data"
 
