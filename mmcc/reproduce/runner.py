@@ -68,7 +68,7 @@ class Runner:
         self.trained: dict[tuple[str, int], Trained] = {}
         self._failed: dict[str, str] = {}  # a job's key → why
         self._untrained: dict[str, Sitting | None] = {}  # kept: ImageNet's network takes its time
-        self._who = {name: name for name in plan.UNTRAINED}  # what tells it from another of its name
+        self._identity = {name: name for name in plan.UNTRAINED}  # what tells it from another of its name
 
     def folder(self, job: Job) -> Path:
         return self.out / "runs" / job.key
@@ -85,7 +85,7 @@ class Runner:
         """All that the tables need, and which of them the corpus allows. If nothing comes of it, InputError."""
         if self.imagenet:  # what was named must be there: it is not left out hours later
             self._untrained[plan.IMAGENET] = self._sitting_untrained(plan.IMAGENET)
-            self._who[plan.IMAGENET] = f"{plan.IMAGENET} {hashlib.sha256(self.imagenet.read_bytes()).hexdigest()}"
+            self._identity[plan.IMAGENET] = f"{plan.IMAGENET} {hashlib.sha256(self.imagenet.read_bytes()).hexdigest()}"
         tables = self._possible(tables)
         jobs = self._needed(tables, seeds)
         estimate = Estimate({key: (job, self.progress(job)) for key, job in jobs.items()}, self.at_once)
@@ -238,11 +238,11 @@ class Runner:
         for task in missing:
             result = self._measured(sitting, task, name)
             if result:
-                self.store.save(name, task, self._mark(self._who[name], task), result, None)
+                self.store.save(name, task, self._mark(self._identity[name], task), result, None)
                 self.findings.add(name, task, 0, result)
 
     def _known_untrained(self, name: str, task: str) -> bool:
-        result = self.store.load(name, task, self._mark(self._who[name], task))
+        result = self.store.load(name, task, self._mark(self._identity[name], task))
         if result:
             self.findings.add(name, task, 0, result)
         return result is not None
@@ -313,7 +313,7 @@ class Runner:
 
     def _arrow_mark(self, seed: int) -> str:
         rows = {name: self.trained[name, seed].weights for name in plan.TRAINED if (name, seed) in self.trained}
-        rows |= {name: self._who[name] for name in plan.UNTRAINED if self._find_untrained(name)}
+        rows |= {name: self._identity[name] for name in plan.UNTRAINED if self._find_untrained(name)}
         return self._mark(rows, plan.ARROW, self.budget.scratch_steps)
 
     def _mark(self, who: str | dict[str, str], task: str, *rest: int) -> str:
