@@ -17,8 +17,8 @@ from tqdm import tqdm
 from benchmarks.common import FFMPEG, Figures, run
 from mmcc.corpus.find import find_source
 from mmcc.corpus.ingest import IngestSettings, ingest
+from mmcc.errors import InputError
 from mmcc.media.captions import parse_captions
-from mmcc.media.errors import InputError
 from mmcc.media.sandbox import Limits
 from mmcc.media.utterances import to_utterances
 from mmcc.media.video import Sampling

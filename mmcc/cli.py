@@ -10,6 +10,7 @@ from typing import NoReturn
 
 from mmcc import __version__
 from mmcc.arguments import UsageError, build_parser, call
+from mmcc.errors import InputError, MissingDependency, OutputError
 from mmcc.exit_codes import (
     EXIT_BAD_INPUT,
     EXIT_BUG,
@@ -19,8 +20,7 @@ from mmcc.exit_codes import (
     EXIT_TERMINATED,
     EXIT_USAGE,
 )
-from mmcc.media.errors import InputError, MissingDependency, OutputError
-from mmcc.media.names import one_line
+from mmcc.text import one_line
 from mmcc.verbs.anticipate import anticipate
 from mmcc.verbs.cycles import cycles
 from mmcc.verbs.demo import demo

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 
 LOCK = ".lock"
 _held: set[TextIO] = set()

@@ -9,7 +9,7 @@ from pathlib import PurePath
 
 from tqdm import tqdm
 
-from mmcc.media.names import one_line
+from mmcc.text import one_line
 
 _OFF = None if sys.stderr else True  # None: tqdm sees whether it is a terminal
 

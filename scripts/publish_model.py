@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 
 from mmcc.corpus import Corpus
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 from mmcc.tasks.runs import find_checkpoint
 from mmcc.tools.anticipate import CALIBRATION, fit_calibration
 from mmcc.tools.domain import FILE, Domain, fit_domain, save_domain

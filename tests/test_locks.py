@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
+from mmcc.errors import InputError
 from mmcc.locks import only_writer
-from mmcc.media.errors import InputError
 
 PARENT_WITH_A_CHILD = """
 import os, sys, time

@@ -22,7 +22,7 @@ from mmcc.corpus.disk import (
 )
 from mmcc.corpus.pairing import Match, choose, pair
 from mmcc.corpus.source import Item, Source, Step, Task
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 
 _WHOLE_RELEASE = "Unpack the whole CrossTask release into this folder."
 _TASK_LINES = ("id", "title", "address", "number of steps", "steps")

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mmcc.corpus.source import Skipped
-from mmcc.media.errors import InputError
-from mmcc.media.names import one_line, storable
+from mmcc.errors import InputError
+from mmcc.text import one_line, storable
 
 # fmt: off
 VIDEO_SUFFIXES = frozenset((

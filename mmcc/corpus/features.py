@@ -14,7 +14,7 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 
 MAX_ROWS = 10_000_000  # 92 hours at 30 rows per second
 _MAX_DIMS = 1_000_000

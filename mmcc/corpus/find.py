@@ -6,7 +6,7 @@ from mmcc.corpus.crosstask import is_crosstask, read_crosstask
 from mmcc.corpus.folder import VIDEO_SUFFIXES, read_folder
 from mmcc.corpus.howto100m import is_howto100m, read_howto100m
 from mmcc.corpus.source import Source
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 
 FEATURE_SUFFIXES = frozenset({".npy"})
 

@@ -23,8 +23,8 @@ from mmcc.corpus.disk import (
 )
 from mmcc.corpus.pairing import Match, Pairs, choose, looks_like_captions, pair, prefixes
 from mmcc.corpus.source import Item, Skipped, Source
-from mmcc.media.errors import InputError
-from mmcc.media.names import one_line, storable
+from mmcc.errors import InputError
+from mmcc.text import one_line, storable
 
 __all__ = ["CAPTION_SUFFIXES", "VIDEO_SUFFIXES", "MediaIndex", "read_folder"]
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -21,7 +20,8 @@ from typing import Any, Literal, get_args
 import pyarrow as pa
 
 from mmcc.corpus.source import Task
-from mmcc.media.errors import InputError, OutputError
+from mmcc.errors import InputError
+from mmcc.files import replace_bytes
 
 FORMAT = "mmcc-corpus"
 FORMAT_VERSION = 1
@@ -97,7 +97,7 @@ class Manifest:
 
     def save(self, folder: Path) -> None:
         content = {"format": FORMAT, "version": FORMAT_VERSION, **dataclasses.asdict(self)}
-        replace_file(folder / "manifest.json", json.dumps(content, indent=1, ensure_ascii=False).encode())
+        replace_bytes(folder / "manifest.json", json.dumps(content, indent=1, ensure_ascii=False).encode())
 
     @classmethod
     def load(cls, folder: Path) -> Manifest:
@@ -133,16 +133,3 @@ def shard_path(folder: Path, number: int) -> Path:
 
 def index_path(folder: Path) -> Path:
     return folder / "index.arrow"
-
-
-def replace_file(path: Path, content: bytes) -> None:
-    """Write a file so that a reader, or a crash, sees the old or the new one and nothing between."""
-    draft = path.with_name(path.name + ".new")
-    try:
-        with draft.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(path)
-    except OSError as error:
-        raise OutputError(f"{path}: {error.strerror}") from None

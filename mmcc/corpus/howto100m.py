@@ -24,7 +24,7 @@ from mmcc.corpus.disk import (
 )
 from mmcc.corpus.pairing import Candidate, Match, choose, pair
 from mmcc.corpus.source import CaptionFile, Item, Skipped, Source, Task
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 from mmcc.media.transcripts import index_caption_json
 
 _ID, _PATH, _TASK, _CATEGORIES = "video_id", "video_path", "task_id", ("category_1", "category_2")

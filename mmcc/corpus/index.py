@@ -14,7 +14,8 @@ from typing import Any
 import pyarrow as pa
 
 from mmcc.corpus.format import INDEX_SCHEMA, index_path
-from mmcc.media.errors import InputError, OutputError
+from mmcc.errors import InputError, OutputError
+from mmcc.files import replacing
 
 _MESSAGE_MARK = b"\xff\xff\xff\xff"  # every message of an Arrow stream begins with it
 _DAMAGED = "Put back a copy of it, or ingest into a new folder."
@@ -60,14 +61,10 @@ class IndexWriter:
 
     def _pack(self) -> None:
         """Rewrite one-row batches as large ones, which open a hundred times faster."""
-        draft = self._path.with_name("index.arrow.new")
-        with draft.open("wb") as file:
+        with replacing(self._path) as draft, draft.open("wb") as file:
             file.write(INDEX_SCHEMA.serialize())
             for batch in _packed(read_index(self._path)):
                 file.write(batch.serialize())
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(self._path)
 
 
 def read_index(path: Path, at_least: int = 0) -> pa.Table:

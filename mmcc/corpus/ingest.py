@@ -25,13 +25,14 @@ from mmcc.corpus.plan import Plan, make_plan, renewed, row_of
 from mmcc.corpus.shards import SHARD_BYTES, seal
 from mmcc.corpus.source import Item, Skipped, Source
 from mmcc.corpus.worker import VideoJob
+from mmcc.errors import InputError
+from mmcc.files import is_draft
 from mmcc.locks import only_writer
-from mmcc.media.errors import InputError
 from mmcc.media.sandbox import Job, Limits, Outcome, WorkerPool
 from mmcc.media.video import Sampling
 
 RAW_UP_TO = 64  # pixels a side: below, JPEG saves little and costs more to decode than to read raw
-_OURS = {"manifest.json", "manifest.json.new", "index.arrow", "index.arrow.new", "shards", ".lock"}
+_OURS = {"manifest.json", "index.arrow", "shards", ".lock"}
 _SAMPLED_ARRAYS = 100  # whose headers tell how many dims a corpus of features has
 _QUALITY = 90  # of JPEG: artefacts stay below what the video's own codec left
 
@@ -173,7 +174,8 @@ class _Run:
 
 
 def _make_folder(folder: Path) -> None:
-    foreign = folder.exists() and (not folder.is_dir() or any(path.name not in _OURS for path in folder.iterdir()))
+    ours = folder.is_dir() and all(path.name in _OURS or is_draft(path) for path in folder.iterdir())
+    foreign = folder.exists() and not ours
     if foreign and not (folder / "manifest.json").exists():
         raise InputError(folder, "exists and is not a corpus", "Choose another folder with -o.")
     try:

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from mmcc.corpus.format import READABLE
 from mmcc.corpus.index import latest_positions
 from mmcc.corpus.source import Item, Skipped, Source
-from mmcc.media.names import storable
+from mmcc.text import storable
 
 
 @dataclass

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from mmcc.corpus.disk import CAPTION_SUFFIXES, File, MediaIndex, lies_in
 from mmcc.corpus.source import CaptionFile
 from mmcc.media.captions import looks_automatic
-from mmcc.media.names import one_line
+from mmcc.text import one_line
 
 _HEAD_BYTES = 2 * 1024  # real captions give the same answer from 1 to 16 kB, which costs in proportion
 _SHOWN = 6  # yt-dlp can leave a hundred languages beside one video; a line names this many of those not taken

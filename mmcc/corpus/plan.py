@@ -18,7 +18,7 @@ from mmcc.corpus.format import READABLE, split_of
 from mmcc.corpus.index import latest_positions
 from mmcc.corpus.outcome import name_of
 from mmcc.corpus.source import Item, Skipped, Source
-from mmcc.media.names import storable
+from mmcc.text import storable
 
 _FRAME_COLUMNS = ("source", "status", "mode", "duration", "decoded", "height", "width", "times", "shard", "batches")
 _KNOWN = ("status", "fingerprint", "source", "caption_kind", "title", "split", "tasks", "steps")

@@ -18,7 +18,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from mmcc.corpus.format import FRAMES_SCHEMA, Encoding, Manifest, shard_path
-from mmcc.media.errors import InputError, OutputError
+from mmcc.errors import InputError, OutputError
 from mmcc.media.jpeg import decode_jpeg
 
 SHARD_BYTES = 512 << 20  # a shard is closed beyond this: few files, none too large to copy

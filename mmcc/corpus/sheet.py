@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
 from mmcc.corpus.corpus import Corpus, Video
-from mmcc.media.errors import InputError
-from mmcc.media.names import one_line
+from mmcc.errors import InputError
+from mmcc.text import one_line
 
 _ROWS, _COLUMNS = 6, 8
 _DETAIL = 2  # drawn twice as large and then reduced: small letters keep their shapes and spaces

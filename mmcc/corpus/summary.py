@@ -14,7 +14,7 @@ from mmcc.corpus.corpus import Corpus, Video
 from mmcc.corpus.format import READABLE
 from mmcc.corpus.outcome import IngestReport, shortfall
 from mmcc.corpus.source import Task
-from mmcc.media.names import one_line
+from mmcc.text import one_line
 
 _LAG_WINDOW = 30.0  # seconds around a step in which narration may still speak of it
 _LIST_AT_MOST = 10  # lines of one kind shown to a person; --json has all

@@ -14,8 +14,8 @@ from typing import Any
 from mmcc.corpus.features import read_features
 from mmcc.corpus.format import Encoding
 from mmcc.corpus.shards import ShardWriter
+from mmcc.errors import InputError
 from mmcc.media.captions import Cue, read_captions
-from mmcc.media.errors import InputError
 from mmcc.media.sandbox import Report, serve
 from mmcc.media.utterances import to_utterances
 from mmcc.media.video import Sampling

@@ -16,7 +16,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 
 
 class Sample(NamedTuple):

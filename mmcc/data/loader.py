@@ -22,7 +22,7 @@ from mmcc.data.augment import augment
 from mmcc.data.batch import Batch, Sample, collate
 from mmcc.data.segments import Indices, Segment, SegmentSampler, UsableVideos, consecutive_segments
 from mmcc.data.vocabulary import Vocabulary
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 
 _PREFETCHED = 4  # batches a worker is ahead, so that one slow read does not keep a training step waiting
 

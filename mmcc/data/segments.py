@@ -20,7 +20,7 @@ from mmcc.data.chance import Use, generator
 from mmcc.data.config import DataConfig
 from mmcc.data.splits import some_of, videos_for
 from mmcc.data.vocabulary import has_words
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 
 Times = NDArray[np.float64]
 Indices = NDArray[np.int64]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from mmcc.corpus import Corpus
 from mmcc.data.config import DataConfig
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 
 PADDING, UNKNOWN = 0, 1
 _RESERVED = ("<padding>", "<unknown>")

@@ -1,11 +1,12 @@
-"""Files that appear whole or not at all."""
+"""A kitchen's files: each appears under its name when it is whole."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+from mmcc.files import replacing
 
 
 def is_whole(path: Path) -> bool:
@@ -13,29 +14,16 @@ def is_whole(path: Path) -> bool:
     return path.exists() and path.stat().st_size > 0
 
 
-def put(path: Path, write: Callable[[Path], None]) -> None:
-    """Write a file under another name, and give it its own when it is done."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        write(part)
-        part.replace(path)
-    finally:
-        with suppress(OSError):
-            part.unlink(missing_ok=True)
+@contextmanager
+def drafted(path: Path) -> Iterator[Path]:
+    """A draft of one of many thousand files; a power cut may cost some, and they are drawn again."""
+    with replacing(path, durable=False, shared=True) as draft:
+        yield draft
 
 
 def put_text(path: Path, text: str) -> None:
     """Write a text, unless it is there already."""
     data = text.encode()
     if not (path.is_file() and path.read_bytes() == data):
-        put(path, lambda part: _write(part, data))
-
-
-def _write(path: Path, data: bytes) -> None:
-    path.write_bytes(data)
-
-
-def sweep(folder: Path) -> None:
-    """Take away what a killed writer left half written."""
-    for part in folder.glob("**/.*.part"):
-        part.unlink(missing_ok=True)
+        with drafted(path) as draft:
+            draft.write_bytes(data)

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
+from mmcc.errors import InputError
 from mmcc.kitchen.dice import Dice
 from mmcc.kitchen.plan import KitchenSettings, Planned
 from mmcc.kitchen.recipes import Recipe, Step
 from mmcc.kitchen.timeline import Shown, Timeline
-from mmcc.media.errors import InputError
 
 _TAIL = (5.0, 15.0)  # seconds after the last step: the release does not say how long a video is
 _SHORTEST = 0.1  # seconds; a few real segments have no length

@@ -9,16 +9,16 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from mmcc.errors import OutputError
 from mmcc.kitchen.captions import write_clean, write_rolling
 from mmcc.kitchen.dice import Dice
 from mmcc.kitchen.features import script_features
-from mmcc.kitchen.files import is_whole, put, put_text
+from mmcc.kitchen.files import drafted, is_whole, put_text
 from mmcc.kitchen.film import write_film
 from mmcc.kitchen.plan import KitchenSettings, Planned, script_of
 from mmcc.kitchen.recipes import Recipe, Step
 from mmcc.kitchen.script import Script
 from mmcc.kitchen.timeline import Shown, Timeline
-from mmcc.media.errors import OutputError
 from mmcc.media.sandbox import Job, Report, serve
 
 _FINEST, _COARSEST = 18, 30  # H.264 quantisers: from hardly visible to plainly compressed
@@ -82,11 +82,13 @@ def write_video(job: Job, report: Report) -> Job:
         put_text(files.annotation, annotation_of(script.timeline))
         put_text(files.captions, (write_rolling if is_rolling(planned) else write_clean)(script.spoken))
         if job["features"] and not is_whole(files.features):
-            put(files.features, lambda part: _save(part, script_features(script)))
+            with drafted(files.features) as draft:
+                _save(draft, script_features(script))
         if job["pixels"] and not is_whole(files.video):
             quantiser = Dice(script.seed, "film").integer(_FINEST, _COARSEST)
             frames = _telling(_frames(script, settings), settings.fps, script.timeline.duration, report)
-            put(files.video, lambda part: write_film(part, frames, settings.size, settings.fps, quantiser))
+            with drafted(files.video) as draft:
+                write_film(draft, frames, settings.size, settings.fps, quantiser)
     except OSError as error:
         raise OutputError(f"{error.filename or files.video}: cannot be written: {error.strerror or error}") from None
     return {}

@@ -18,13 +18,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from mmcc.errors import InputError
+from mmcc.files import is_draft, remove_drafts
 from mmcc.kitchen import KITCHEN_VERSION
-from mmcc.kitchen.files import is_whole, put_text, sweep
+from mmcc.kitchen.files import is_whole, put_text
 from mmcc.kitchen.plan import KitchenSettings, Planned, recipes_of, timeline_of
 from mmcc.kitchen.recipes import Recipe
 from mmcc.kitchen.worker import FilesOf, annotation_of, to_job
 from mmcc.locks import LOCK, only_writer
-from mmcc.media.errors import InputError
 from mmcc.media.sandbox import Job, Limits, WorkerPool
 
 NAME = "kitchen.json"
@@ -123,7 +124,7 @@ def _claimed(out: Path, planned: Sequence[Planned], settings: KitchenSettings) -
         raise InputError(out, "is a file", "Name a folder.")
     try:
         out.mkdir(parents=True, exist_ok=True)
-        there = sorted(path.name for path in out.iterdir() if path.suffix != ".part" and path.name != LOCK)
+        there = sorted(path.name for path in out.iterdir() if not is_draft(path) and path.name != LOCK)
     except OSError as error:
         raise InputError(out, f"cannot be used: {error.strerror}", "Name a folder that can be written to.") from None
     if NAME in there:
@@ -138,7 +139,7 @@ def _claimed(out: Path, planned: Sequence[Planned], settings: KitchenSettings) -
             out, f"holds other files, such as {there[0]}", "Name a new folder: a kitchen fills a folder of its own."
         )
     with only_writer(out):
-        sweep(out)
+        remove_drafts(out)
         put_text(out / NAME, json.dumps(identity, indent=2) + "\n")
         _write_lists(out, planned, settings)
         yield

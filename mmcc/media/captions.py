@@ -24,7 +24,7 @@ from operator import attrgetter
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 from mmcc.media.rolling_captions import (
     BRIEF,
     INLINE_TIME,

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageOps, UnidentifiedImageError
 
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 from mmcc.media.pictures import Fit, PictureMaker, Pixels
 
 PHOTO_SUFFIXES = frozenset({".jpg", ".jpeg", ".jpe", ".png", ".webp", ".heic", ".heif"})

@@ -11,7 +11,7 @@ import numpy as np
 from av.video.reformatter import Colorspace, Interpolation, VideoReformatter
 from numpy.typing import NDArray
 
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 
 Fit = Literal["crop", "letterbox", "short"]
 Pixels = NDArray[np.uint8]

@@ -23,7 +23,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import IO, Any, NamedTuple
 
-from mmcc.media.errors import InputError, OutputError
+from mmcc.errors import InputError, OutputError
 
 Job = dict[str, Any]
 Report = Callable[[float, float | None], None]  # seconds of media done, and of how many if that is known

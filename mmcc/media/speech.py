@@ -28,8 +28,8 @@ import av
 import numpy as np
 from numpy.typing import NDArray
 
+from mmcc.errors import InputError, MissingDependency
 from mmcc.media.captions import Cue
-from mmcc.media.errors import InputError, MissingDependency
 from mmcc.media.sandbox import die_with
 from mmcc.media.video import open_container
 

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mmcc.errors import InputError
 from mmcc.media.captions import Cue, cues_from_shown, decode
-from mmcc.media.errors import InputError
 from mmcc.media.rolling_captions import ShownCue
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from collections.abc import Container, Sequence
 from pathlib import Path
 from typing import Any
 
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 from mmcc.media.rolling_captions import ShownCue, Word, words_of
 
 SILENT = 0.6  # Whisper's own default no_speech_threshold: above it, Whisper takes a segment for invented words

@@ -27,7 +27,7 @@ import numpy as np
 from av.container import InputContainer
 from av.video.stream import VideoStream
 
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 from mmcc.media.pictures import Fit, PictureMaker, Pixels, check_pixels
 
 _SAME_MOMENT = 1e-4  # seconds; time bases round, and no camera is this fast

@@ -13,7 +13,7 @@ from typing import Any
 
 from mmcc.corpus import Corpus
 from mmcc.data.config import DataConfig
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 from mmcc.metrics import Interval, PerVideo, bootstrap
 from mmcc.pretrained import with_shipped
 from mmcc.report.tables import EMPTY, Cell, Column, Row, Table, notes_as_markdown, to_markdown

@@ -16,7 +16,7 @@ from mmcc.corpus.source import Task
 from mmcc.data.config import DataConfig
 from mmcc.data.splits import videos_for
 from mmcc.data.vocabulary import words_of
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 from mmcc.models.nodes import TEXT
 from mmcc.reproduce import controls, plan
 from mmcc.tasks import anticipation, arrow_of_time, cycle_back, neurons, transitions, unshuffling

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 from mmcc.training.config import Config, load_config
 from mmcc.training.settings import flatten, to_mapping
 

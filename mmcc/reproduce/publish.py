@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import mmcc
+from mmcc.files import replace_text, writing
 from mmcc.metrics import bootstrap
 from mmcc.report.page import Section, listed, titled, write_page
 from mmcc.report.tables import Table, notes_as_markdown, to_html, to_latex, to_markdown
@@ -19,7 +20,6 @@ from mmcc.reproduce.layout import LAYOUTS
 from mmcc.reproduce.pictures import PICTURES, Picture, learning_curves
 from mmcc.reproduce.runner import Runner
 from mmcc.reproduce.store import SCHEMA, strict_json
-from mmcc.training.files import replace_text, writing
 
 RESULTS, PAGE, TABLES = "results.json", "index.html", "tables"
 

@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from mmcc.errors import InputError
+from mmcc.files import writing
 from mmcc.locks import only_writer
-from mmcc.media.errors import InputError
 from mmcc.reproduce.exam import Bars
 from mmcc.reproduce.plan import FULL, TABLES, Budget
 from mmcc.reproduce.publish import Published, publish
 from mmcc.reproduce.runner import Runner
 from mmcc.reproduce.trainings import Say
 from mmcc.training.bar import say
-from mmcc.training.files import writing
 
 ALL = "all"
 

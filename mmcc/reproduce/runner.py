@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mmcc.corpus import Corpus
-from mmcc.media.errors import InputError, MissingDependency
+from mmcc.errors import InputError, MissingDependency
 from mmcc.models.registry import WEIGHTS_FILE
 from mmcc.reproduce import plan
 from mmcc.reproduce.exam import Bars, Exam, NotMeasured, Sitting

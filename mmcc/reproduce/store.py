@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import mmcc
+from mmcc.files import replace_text, writing
 from mmcc.tasks.results import TaskResult
-from mmcc.training.files import replace_text, writing
 
 SCHEMA = 1
 

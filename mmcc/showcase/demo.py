@@ -22,9 +22,10 @@ import mmcc
 from mmcc.corpus import Corpus
 from mmcc.corpus.find import find_source
 from mmcc.corpus.ingest import IngestSettings, ingest
+from mmcc.errors import InputError, OutputError
+from mmcc.files import replace_text
 from mmcc.kitchen.plan import KitchenSettings, plan
 from mmcc.kitchen.write import write_kitchen
-from mmcc.media.errors import InputError, OutputError
 from mmcc.media.video import Sampling
 from mmcc.progress import bar, file_progress
 from mmcc.reproduce.evaluate import evaluate
@@ -35,7 +36,6 @@ from mmcc.tasks.runs import LAST, find_checkpoint
 from mmcc.tools.cache import Cache
 from mmcc.tools.model import open_model
 from mmcc.training.config import load_config
-from mmcc.training.files import replace_text
 from mmcc.training.loop import train
 from mmcc.training.run import CONFIG
 

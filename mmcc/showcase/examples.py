@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from mmcc.corpus import Corpus
 from mmcc.corpus.source import Step
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 from mmcc.metrics import kendall_tau
 from mmcc.models.nodes import TEXT
 from mmcc.report.gallery import Lane, Shown, card, cards, row, timeline

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from mmcc.corpus import Corpus
 from mmcc.data.splits import videos_for
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 from mmcc.report.page import Section, write_page
 from mmcc.showcase import examples, story
 from mmcc.showcase.examples import Scene, without

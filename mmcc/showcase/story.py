@@ -9,7 +9,7 @@ import numpy as np
 
 from mmcc.corpus import Corpus
 from mmcc.data.splits import videos_for
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 from mmcc.report.gallery import Shown, folded, row
 from mmcc.report.html import Markup, element
 from mmcc.report.page import Section, titled

@@ -26,7 +26,7 @@ from torch import Tensor, nn
 
 from mmcc.corpus import Corpus
 from mmcc.data.loader import read_frames
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 from mmcc.metrics import PerVideo
 from mmcc.models.config import ModelConfig
 from mmcc.models.encoders import build_frame_encoder

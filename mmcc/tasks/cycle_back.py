@@ -22,7 +22,7 @@ from mmcc.data.config import DataConfig
 from mmcc.data.loader import validation_batches
 from mmcc.data.segments import UsableVideos
 from mmcc.data.vocabulary import Vocabulary
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 from mmcc.metrics import Floats, PerVideo
 from mmcc.models.model import MMCC
 from mmcc.models.nodes import Nodes

@@ -17,7 +17,7 @@ from torch import Tensor
 from mmcc.corpus import Corpus, Video
 from mmcc.corpus.source import Step
 from mmcc.data.segments import Moments
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 from mmcc.models.nodes import TEXT
 from mmcc.tasks.learner import Embedding, Learner, TextLearner
 

@@ -16,7 +16,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from mmcc.corpus import Corpus
-from mmcc.media.errors import InputError, MissingDependency
+from mmcc.errors import InputError, MissingDependency
 from mmcc.models.config import ModelConfig
 from mmcc.models.encoders import build_frame_encoder, load_published_weights
 from mmcc.models.nodes import VISION

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from mmcc.corpus import Corpus
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 from mmcc.models.mlp import unit_norm
 
 

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from mmcc.data.vocabulary import UNKNOWN, Vocabulary
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 from mmcc.models.anticipator import Anticipator
 from mmcc.models.memdpc import MemDPC
 from mmcc.models.model import MMCC

@@ -27,7 +27,7 @@ from mmcc.corpus import Corpus
 from mmcc.corpus.source import Task
 from mmcc.data.loader import read_frames
 from mmcc.data.vocabulary import words_of
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 from mmcc.metrics import PerVideo
 from mmcc.tasks.embedding import EmbeddedVideo
 from mmcc.tasks.results import TaskResult

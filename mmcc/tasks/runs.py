@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 from mmcc.pretrained import shipped_names, with_shipped
 
 if TYPE_CHECKING:

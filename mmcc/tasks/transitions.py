@@ -23,7 +23,7 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 from mmcc.metrics import PerVideo
 from mmcc.tasks.embedding import EmbeddedVideo
 from mmcc.tasks.learner import Learner

@@ -19,9 +19,9 @@ import numpy as np
 from mmcc.corpus import Corpus
 from mmcc.corpus.format import is_corpus
 from mmcc.corpus.source import Skipped, Task
-from mmcc.media.errors import InputError
-from mmcc.media.names import one_line
+from mmcc.errors import InputError
 from mmcc.tasks.calibration import Calibration, uncalibrated
+from mmcc.text import one_line
 from mmcc.tools.cache import Answer, Cache
 from mmcc.tools.domain import domain_warnings
 from mmcc.tools.drawing import clock

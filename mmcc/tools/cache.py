@@ -11,13 +11,13 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mmcc.media.errors import OutputError
+from mmcc.errors import OutputError
+from mmcc.files import replacing
 
 LIMIT = 4 << 30  # bytes: some hundred hours of footage
 _VERSION = "2"  # of all that is kept: raise it when an old answer would be wrong
@@ -96,15 +96,9 @@ class Cache:
     def _write(self, path: Path, answer: Answer) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         facts = np.frombuffer(json.dumps(answer.facts, allow_nan=False).encode(), np.uint8)
-        with NamedTemporaryFile(dir=path.parent, prefix=".tmp-", delete=False) as file:
-            try:
-                arrays: dict[str, Any] = {**answer.arrays, _FACTS: facts}
-                np.savez(file, **arrays)
-                file.close()
-                Path(file.name).replace(path)
-            except BaseException:
-                Path(file.name).unlink(missing_ok=True)
-                raise
+        arrays: dict[str, Any] = {**answer.arrays, _FACTS: facts}
+        with replacing(path, durable=False, shared=True) as draft, draft.open("wb") as file:
+            np.savez(file, **arrays)
         self.make_room(path.stat().st_size)
 
 

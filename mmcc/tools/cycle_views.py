@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmcc.corpus.source import Skipped
-from mmcc.media.names import one_line
+from mmcc.text import one_line
 from mmcc.tools.cycles import EDGES, TEXT, VISION, Found, Station, VideoCycles, Walk
 from mmcc.tools.drawing import Strip, Tile, clock, draw_sheet, written
 

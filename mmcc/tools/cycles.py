@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmcc.corpus.source import Skipped
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 from mmcc.tools.cache import Answer, Cache
 from mmcc.tools.drawing import clock
 from mmcc.tools.footage import Footage

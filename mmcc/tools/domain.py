@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmcc.corpus import Corpus, Video
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 from mmcc.tools.cache import Answer, Cache
 from mmcc.tools.footage import Footage, at_size
 from mmcc.tools.model import ToolModel

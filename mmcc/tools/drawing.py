@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 
 _DETAIL = 2  # drawn twice as large and then reduced: small letters keep their shapes and spaces
 _TILE, _GAP, _ARROW, _MARGIN, _FRAME = (part * _DETAIL for part in (176, 12, 40, 24, 4))

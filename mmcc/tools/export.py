@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 from mmcc.media.jpeg import encode_jpeg
 from mmcc.report.html import Markup, element
 from mmcc.report.page import Section, write_page

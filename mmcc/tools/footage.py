@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 from mmcc.corpus import Corpus, Video
 from mmcc.corpus.format import is_corpus
 from mmcc.corpus.source import Item, Skipped, Source
-from mmcc.media.errors import InputError
-from mmcc.media.names import one_line, storable
+from mmcc.errors import InputError
+from mmcc.text import one_line, storable
 from mmcc.tools.cache import Answer, Cache
 from mmcc.tools.model import ToolModel
 

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 from mmcc.tasks.runs import BEST, find_checkpoint
 
 if TYPE_CHECKING:

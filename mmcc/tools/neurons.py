@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from numpy.typing import NDArray
 
 from mmcc.corpus import Corpus
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 from mmcc.report.gallery import Shown, card, heated, row
 from mmcc.report.html import Markup, element
 from mmcc.report.page import Section, write_page

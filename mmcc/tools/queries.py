@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from mmcc.corpus import Corpus
 from mmcc.corpus.format import is_corpus
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 from mmcc.tools.cache import Answer, Cache
 from mmcc.tools.footage import Begin, Footage, open_footage
 from mmcc.tools.model import ToolModel

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PIL import Image, ImageDraw, ImageFont
 
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 from mmcc.tasks.calibration import Bin, Calibration
 
 _DETAIL = 2  # drawn twice as large and then reduced

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from mmcc.corpus.source import Skipped
-from mmcc.media.errors import InputError
-from mmcc.media.names import one_line
+from mmcc.errors import InputError
 from mmcc.tasks.search import Floats, Ints, best_apart, changes, hide_near, scores_of
+from mmcc.text import one_line
 from mmcc.tools.cache import Cache
 from mmcc.tools.domain import domain_warnings
 from mmcc.tools.drawing import Tile, clock, draw_sheet, parse_clock

@@ -30,13 +30,13 @@ from numpy.typing import NDArray
 
 from mmcc.corpus import Corpus
 from mmcc.corpus.format import is_corpus
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
+from mmcc.files import replace_text, writing
 from mmcc.tasks.search import Nodes
 from mmcc.tools.cache import Cache
 from mmcc.tools.domain import domain_warnings
 from mmcc.tools.footage import Begin, Footage, open_footage
 from mmcc.tools.model import ToolModel
-from mmcc.training.files import replace_text, writing
 
 FAISS_ABOVE = 1_000_000  # nodes: up to there an exact search takes a tenth of a second
 _LISTS = 1024  # of FAISS: about the square root of a million

@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 
 from mmcc.corpus.source import Skipped
-from mmcc.media.errors import InputError
-from mmcc.media.names import one_line
+from mmcc.errors import InputError
+from mmcc.text import one_line
 from mmcc.tools.cache import Answer, Cache
 from mmcc.tools.drawing import Tile, clock, draw_sheet
 from mmcc.tools.footage import Footage

@@ -25,10 +25,10 @@ from numpy.typing import NDArray
 from mmcc.corpus.folder import VIDEO_SUFFIXES
 from mmcc.corpus.format import is_corpus
 from mmcc.corpus.source import Skipped, Step
-from mmcc.media.errors import InputError
-from mmcc.media.names import one_line, storable
+from mmcc.errors import InputError
 from mmcc.metrics import kendall_tau
 from mmcc.tasks.bag_order import BagOrder, By, order_bag
+from mmcc.text import one_line, storable
 from mmcc.tools.cache import Answer, Cache
 from mmcc.tools.domain import domain_warning, domain_warnings
 from mmcc.tools.footage import Begin, Footage, open_footage

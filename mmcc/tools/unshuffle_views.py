@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mmcc.media.errors import InputError
-from mmcc.media.names import one_line, storable
+from mmcc.errors import InputError
+from mmcc.text import one_line, storable
 from mmcc.tools.unshuffle import PHOTOS, Outcome, Thing, Unshuffled
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import torch
 
 from mmcc.data.segments import Moments, UsableVideos
 from mmcc.data.vocabulary import Vocabulary
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 from mmcc.models.registry import CONFIG_FILE, Model, load_model
 from mmcc.objectives.registry import CROSS_MODAL, Recipe, find_objective
 from mmcc.training.checkpoints import FOLDER, Checkpoints, damage, read_progress

@@ -29,8 +29,8 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
-from mmcc.media.errors import InputError, OutputError
-from mmcc.training.files import flush_to_disk, replace_text, writing
+from mmcc.errors import InputError, OutputError
+from mmcc.files import flush_to_disk, replace_text, writing
 
 FOLDER = "checkpoints"
 MANIFEST = "manifest.json"

@@ -15,7 +15,7 @@ from typing import Any, Literal
 import yaml
 
 from mmcc.data.config import DataConfig
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 from mmcc.models.config import ModelConfig
 from mmcc.objectives.config import ObjectiveConfig
 from mmcc.objectives.registry import find_objective

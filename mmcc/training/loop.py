@@ -25,8 +25,9 @@ from mmcc.data.batch import Batch
 from mmcc.data.loader import training_batches, validation_batches
 from mmcc.data.segments import SegmentSampler, UsableVideos
 from mmcc.data.vocabulary import Vocabulary
+from mmcc.errors import InputError
+from mmcc.files import replace_text
 from mmcc.locks import only_writer
-from mmcc.media.errors import InputError
 from mmcc.models.encoders import load_published_weights
 from mmcc.models.registry import Model
 from mmcc.models.weights import WeightsError
@@ -34,7 +35,6 @@ from mmcc.training import beginning, checkpoints
 from mmcc.training.bar import StepBar, say
 from mmcc.training.checkpoints import Checkpoints, Progress
 from mmcc.training.config import Config
-from mmcc.training.files import replace_text
 from mmcc.training.memory import explained_want
 from mmcc.training.processes import World, join_world
 from mmcc.training.run import CONFIG, CORPUS, VOCABULARY, Metrics, describe_corpus, open_run

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import torch
 
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 from mmcc.training.config import TrainConfig
 
 

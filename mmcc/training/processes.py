@@ -15,7 +15,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 
 _CPU = torch.device("cpu")
 

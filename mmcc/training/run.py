@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from mmcc.corpus import Corpus
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
+from mmcc.files import replace_text, writing
 from mmcc.training.config import FREE_ON_RESUME, Config, differences
-from mmcc.training.files import replace_text, writing
 
 CONFIG, VOCABULARY, METRICS, TENSORBOARD = "config.yaml", "vocabulary.txt", "metrics.jsonl", "tensorboard"
 CORPUS = "corpus.json"

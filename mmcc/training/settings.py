@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 
 import yaml
 
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 
 Settings = TypeVar("Settings")
 REMEDY = "`mmcc train CORPUS --print-config` shows every setting and its value."

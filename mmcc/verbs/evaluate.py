@@ -41,12 +41,12 @@ def evaluate(
       mmcc evaluate runs/kitchen --corpus kitchen.corpus --tasks anticipation,unshuffling -o results.json
       mmcc evaluate random --corpus kitchen.corpus --tasks arrow
     """
+    from mmcc.files import replace_text
     from mmcc.progress import bar
     from mmcc.reproduce.evaluate import TASKS, render_evaluation
     from mmcc.reproduce.evaluate import evaluate as run_evaluation
     from mmcc.reproduce.plan import IMAGENET
     from mmcc.reproduce.store import strict_json
-    from mmcc.training.files import replace_text
 
     asked = None if tasks is None else [task.strip() for task in tasks.split(",")]
     for task in asked or []:

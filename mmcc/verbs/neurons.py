@@ -30,11 +30,11 @@ def neurons(
       mmcc neurons runs/kitchen kitchen.corpus --words pan,pour,eggs --json
     """
     from mmcc.corpus import Corpus
+    from mmcc.files import replace_text
     from mmcc.progress import bar
     from mmcc.tools.cache import Cache
     from mmcc.tools.model import open_model
     from mmcc.tools.neurons import find_neurons, neurons_page, render_neurons
-    from mmcc.training.files import replace_text
 
     if output and not output.parent.is_dir():
         raise UsageError(f"-o {output}: there is no folder {output.parent}.")

@@ -31,12 +31,12 @@ def report(
       mmcc report runs/kitchen -o report.html
       mmcc report runs/kitchen -o report.html --corpus other.corpus --results results.json
     """
+    from mmcc.files import replace_text
     from mmcc.progress import bar
     from mmcc.reproduce.evaluate import evaluate
     from mmcc.showcase.model_report import find_corpus, model_report, read_results
     from mmcc.tools.cache import Cache
     from mmcc.tools.model import open_model
-    from mmcc.training.files import replace_text
 
     if not output.parent.is_dir():
         raise UsageError(f"-o {output}: there is no folder {output.parent}.")

@@ -10,7 +10,7 @@ from typing import Annotated
 
 from mmcc.arguments import Arg, UsageError
 from mmcc.exit_codes import EXIT_OK, EXIT_SKIPPED
-from mmcc.media.names import one_line
+from mmcc.text import one_line
 
 
 def search(

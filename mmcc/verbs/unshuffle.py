@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from mmcc.arguments import Arg
 from mmcc.exit_codes import EXIT_OK, EXIT_SKIPPED
-from mmcc.media.names import one_line
+from mmcc.text import one_line
 
 
 def unshuffle(

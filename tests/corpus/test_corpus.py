@@ -15,7 +15,7 @@ from mmcc.corpus.format import SPLITS, Manifest, is_corpus, shard_path, split_of
 from mmcc.corpus.index import IndexWriter
 from mmcc.corpus.shards import ShardWriter, seal
 from mmcc.corpus.source import Step, Task
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 from mmcc.media.jpeg import encode_jpeg
 from mmcc.media.utterances import Utterance
 

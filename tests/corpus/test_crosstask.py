@@ -7,7 +7,7 @@ import pytest
 
 from mmcc.corpus.crosstask import is_crosstask, read_crosstask
 from mmcc.corpus.source import Item, Source, Step, Task
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 
 SHARED = Path(__file__).parents[3] / "shared/data/crosstask"
 needs_release = pytest.mark.skipif(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.lib import format as npy
 
 from mmcc.corpus.features import FeatureArray, check_features, read_features
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 
 
 def write_header(path: Path, shape: object, descr: object = "<f4", data: bytes = b"") -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from mmcc.corpus.folder import CAPTION_SUFFIXES, VIDEO_SUFFIXES, read_folder
 from mmcc.corpus.source import CaptionFile, Item, Source
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 
 ID, OTHER_ID = "dQw4w9WgXcQ", "-_0123456aB"
 MANUAL = "1\n00:00:01,000 --> 00:00:03,000\nPour the water.\n"

@@ -8,7 +8,7 @@ import pytest
 
 from mmcc.corpus.howto100m import is_howto100m, read_howto100m
 from mmcc.corpus.source import CaptionFile, Item, Source
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 
 SOUP, SHELF, YOGA, ABSENT = "dQw4w9WgXcQ", "-_0123456aB", "a_b-c_d-e_f", "zzzzzzzzzzz"
 HEADER = "video_id,category_1,category_2,rank,task_id\n"

@@ -4,8 +4,8 @@ import pytest
 
 from mmcc.corpus.format import index_path
 from mmcc.corpus.index import IndexWriter, latest_positions, read_index
+from mmcc.errors import InputError
 from mmcc.locks import only_writer
-from mmcc.media.errors import InputError
 
 
 def row(video_id: str, status: str = "ok", **more: object) -> dict[str, object]:

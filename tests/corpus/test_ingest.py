@@ -20,7 +20,7 @@ from mmcc.corpus.find import find_source
 from mmcc.corpus.ingest import IngestSettings, ingest
 from mmcc.corpus.source import Source, Step, Task
 from mmcc.corpus.summary import render_ingest
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 from mmcc.media.sandbox import Limits
 from mmcc.media.video import Sampling
 

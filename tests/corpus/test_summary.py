@@ -10,7 +10,7 @@ from mmcc.corpus.shards import ShardWriter
 from mmcc.corpus.sheet import draw_sheet
 from mmcc.corpus.source import Task
 from mmcc.corpus.summary import render_summary, summarise
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 
 
 def said(*utterances: tuple[float, float, str]) -> list[dict[str, object]]:

@@ -3,8 +3,8 @@
 import pytest
 
 from mmcc.corpus import worker
+from mmcc.errors import InputError
 from mmcc.media.captions import Cue
-from mmcc.media.errors import InputError
 
 SRT = "1\n00:00:00,500 --> 00:00:02,000\nCut the onion.\n"
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mmcc.data.batch import Sample, collate
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 
 
 def made_up(number, frames, utterances, words=3, shape=(4, 5, 3)):

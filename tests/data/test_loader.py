@@ -20,7 +20,7 @@ from mmcc.data import DataConfig, SegmentSampler, UsableVideos, Vocabulary, trai
 from mmcc.data.batch import Batch
 from mmcc.data.loader import _Batches, read_frames
 from mmcc.data.segments import Moments
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 
 CONFIG = DataConfig(augment=True, max_frames=24)
 

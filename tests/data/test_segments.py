@@ -14,7 +14,7 @@ from mmcc.corpus.index import IndexWriter
 from mmcc.data import DataConfig, SegmentSampler, UsableVideos
 from mmcc.data.chance import Use, generator
 from mmcc.data.segments import Cutter, Moments, consecutive_segments, thin
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 from mmcc.media.utterances import Utterance
 
 moments_in_time = st.lists(st.floats(0, 200), max_size=60).map(lambda times: np.sort(np.array(times, np.float64)))

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from mmcc.data import DataConfig, Vocabulary
 from mmcc.data.vocabulary import PADDING, UNKNOWN, has_words, words_of
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 
 TEXTS = ["Now add the Flour.", "don't add flour!", "the egg, the EGG", "flour"]
 

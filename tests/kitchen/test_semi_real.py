@@ -7,10 +7,10 @@ import pytest
 
 from mmcc.corpus.crosstask import read_crosstask
 from mmcc.corpus.source import Item, Step, Task
+from mmcc.errors import InputError
 from mmcc.kitchen.features import DIMS, script_features
 from mmcc.kitchen.plan import KitchenSettings, script_of
 from mmcc.kitchen.semi_real import plan_from
-from mmcc.media.errors import InputError
 
 TASKS = {"7": Task("7", "Change a Tire", ("brake on", "jack up", "unscrew wheel"))}
 

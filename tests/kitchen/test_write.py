@@ -13,11 +13,11 @@ import pytest
 from mmcc.cli import main
 from mmcc.corpus import Corpus
 from mmcc.corpus.crosstask import read_crosstask
+from mmcc.errors import InputError
 from mmcc.kitchen.plan import KitchenSettings, plan, script_of, timeline_of
 from mmcc.kitchen.recipes import PRIMARY
 from mmcc.kitchen.write import write_kitchen
 from mmcc.locks import only_writer
-from mmcc.media.errors import InputError
 
 SMALL = KitchenSettings(videos=20, seed=5, size=48, fps=1)
 FLAGS = ["--videos", "20", "--seed", "5", "--size", "48", "--fps", "1"]
@@ -94,9 +94,9 @@ def test_a_killed_run_is_gone_on_with(kitchen, tmp_path):
     process.send_signal(signal.SIGKILL)
     process.wait()
     assert main(["kitchen", str(out), *FLAGS, "--features"]) == 0
-    left_behind = {name: data for name, data in snapshot(out).items() if not name.endswith(".part")}
+    left_behind = {name: data for name, data in snapshot(out).items() if ".tmp-" not in name}
     assert left_behind == snapshot(kitchen)
-    assert list(out.rglob("*.part")) == []
+    assert list(out.rglob(".tmp-*")) == []
 
 
 def test_two_runs_do_not_write_at_once(kitchen, capsys):
@@ -106,10 +106,10 @@ def test_two_runs_do_not_write_at_once(kitchen, capsys):
 
 
 def test_a_run_that_died_before_its_first_file_is_gone_on_with(tmp_path):
-    (tmp_path / ".kitchen.json.123.part").write_text("{")
+    (tmp_path / ".tmp-kitchen.json.123-4").write_text("{")
     (tmp_path / ".lock").touch()
     assert main(["kitchen", str(tmp_path), "--videos", "2", "--size", "32", "--fps", "0.2"]) == 0
-    assert len(list((tmp_path / "videos").iterdir())) == 2 and not list(tmp_path.glob(".*.part"))
+    assert len(list((tmp_path / "videos").iterdir())) == 2 and not list(tmp_path.glob(".tmp-*"))
 
 
 def test_an_interrupted_run_says_how_to_go_on(tmp_path):

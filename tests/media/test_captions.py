@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from mmcc.errors import InputError
 from mmcc.media.captions import Cue, clean, looks_automatic, parse_captions, read_captions
-from mmcc.media.errors import InputError
 from mmcc.media.utterances import to_utterances
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data"

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from mmcc.errors import InputError
 from mmcc.media import photos
-from mmcc.media.errors import InputError
 from mmcc.media.photos import find_photos, fitted, photo_checksum, read_photo
 from mmcc.media.video import Sampling, VideoSampler
 

@@ -15,7 +15,7 @@ from mmcc.media.sandbox import Limits, WorkerPool
 OBEDIENT = """
 import os, sys, time, signal
 from pathlib import Path
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 from mmcc.media.sandbox import serve
 
 def handle(job, report):

@@ -14,9 +14,9 @@ import imageio_ffmpeg
 import numpy as np
 import pytest
 
+from mmcc.errors import InputError, MissingDependency
 from mmcc.media import speech
 from mmcc.media.captions import Cue
-from mmcc.media.errors import InputError, MissingDependency
 from mmcc.media.speech import _Ear, _Line, require_speech, transcribe
 
 CLIPS = Path(__file__).parents[2].parent / "shared" / "data" / "clips"

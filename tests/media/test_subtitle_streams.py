@@ -6,8 +6,8 @@ from pathlib import Path
 import imageio_ffmpeg
 import pytest
 
+from mmcc.errors import InputError
 from mmcc.media.captions import parse_captions
-from mmcc.media.errors import InputError
 from mmcc.media.subtitle_streams import read_subtitle_stream
 
 SRT = (

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mmcc.errors import InputError
 from mmcc.media.captions import Cue, parse_captions, read_captions
-from mmcc.media.errors import InputError
 from mmcc.media.transcripts import index_caption_json
 
 ENTRY = {"start": [0.5, 2.0], "end": [2.5, 4.0], "text": ['say "hi", {then} [x]', "fry \u00e9 \\ it"]}

@@ -9,7 +9,7 @@ import av
 import numpy as np
 import pytest
 
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 from mmcc.media.video import Frame, Sampling, VideoReport, VideoSampler
 
 # Frame number n is a flat picture of luma 16 + 4n, so a picture tells which frame it is, up to the 54th.

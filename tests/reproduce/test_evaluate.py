@@ -11,7 +11,7 @@ from tiny_reproduction import own_videos
 
 from mmcc.cli import main
 from mmcc.corpus import Corpus
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 from mmcc.reproduce import plan
 from mmcc.reproduce.evaluate import evaluate
 from mmcc.reproduce.exam import Exam, NotMeasured, Sitting

@@ -16,8 +16,8 @@ from safetensors.torch import load_file, save_file
 from tiny_reproduction import SMALL, TINY
 
 from mmcc.cli import main
+from mmcc.errors import InputError
 from mmcc.locks import only_writer
-from mmcc.media.errors import InputError
 from mmcc.models.registry import WEIGHTS_FILE
 from mmcc.reproduce import plan
 from mmcc.reproduce.plan import TablePlan

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from tiny_reproduction import SMALL, TINY
 
+from mmcc.errors import InputError
 from mmcc.locks import only_writer
-from mmcc.media.errors import InputError
 from mmcc.reproduce import plan, trainings
 from mmcc.reproduce.plan import TablePlan
 from mmcc.reproduce.reproduce import reproduce

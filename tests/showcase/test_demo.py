@@ -9,7 +9,7 @@ import pytest
 from tiny_demo import TINY, Made
 
 from mmcc.cli import main
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 from mmcc.showcase.demo import Demo, start_over
 from mmcc.showcase.demo_results import demo_results, demo_table, share_of_the_way
 

@@ -14,7 +14,7 @@ from scipy.optimize import minimize
 from small_kitchens import vectors_corpus  # noqa: F401 a fixture
 
 from mmcc.corpus.source import Step
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 from mmcc.models.mlp import unit_norm
 from mmcc.tasks.arrow_of_time import (
     STRENGTHS,

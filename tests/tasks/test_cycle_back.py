@@ -8,7 +8,7 @@ import torch
 from small_kitchens import vectors_corpus  # noqa: F401 a fixture
 
 from mmcc.data import UsableVideos, Vocabulary, validation_batches
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 from mmcc.models.config import ModelConfig
 from mmcc.models.model import MMCC
 from mmcc.objectives.config import CycleConfig

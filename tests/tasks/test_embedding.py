@@ -6,7 +6,7 @@ import torch
 from small_kitchens import pictures_corpus, vectors_corpus  # noqa: F401  (fixtures)
 
 from mmcc.data.vocabulary import Vocabulary, has_words
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 from mmcc.models.config import ModelConfig
 from mmcc.models.model import MMCC
 from mmcc.models.nodes import VISION

@@ -7,7 +7,7 @@ import torch
 from safetensors.torch import save_file
 from small_kitchens import pictures_corpus, vectors_corpus  # noqa: F401  (fixtures)
 
-from mmcc.media.errors import InputError, MissingDependency
+from mmcc.errors import InputError, MissingDependency
 from mmcc.models.mlp import unit_norm
 from mmcc.models.nodes import VISION
 from mmcc.models.resnet import ResNet18

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from small_kitchens import vectors_corpus  # noqa: F401  (a fixture)
 
 from mmcc.corpus.source import Step, Task
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 from mmcc.models.nodes import TEXT, VISION
 from mmcc.tasks.anticipation import by_pictures, evaluate, references, shown_in_several
 from mmcc.tasks.clips import clip_nodes

@@ -10,7 +10,7 @@ from small_kitchens import vectors_corpus  # noqa: F401  (a fixture)
 
 from mmcc.cli import main
 from mmcc.data.vocabulary import Vocabulary
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 from mmcc.models.anticipator import Anticipator
 from mmcc.models.config import ModelConfig
 from mmcc.models.mlp import unit_norm

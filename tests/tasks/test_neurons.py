@@ -13,7 +13,7 @@ from scipy import stats
 from small_kitchens import pictures_corpus, vectors_corpus  # noqa: F401 fixtures
 
 from mmcc.data.vocabulary import words_of
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 from mmcc.tasks import neurons
 from mmcc.tasks.embedding import embed_videos
 from mmcc.tasks.features_only import FeaturesLearner

@@ -7,7 +7,7 @@ from drawn_videos import ByTable, LinearLearner, drawn_video, one_hot_video
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 from mmcc.tasks.learner import Embedding
 from mmcc.tasks.pairs import sample_pairs
 

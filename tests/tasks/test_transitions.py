@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mmcc.corpus.source import Step
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 from mmcc.tasks.learner import Embedding
 from mmcc.tasks.transitions import (
     concreteness,

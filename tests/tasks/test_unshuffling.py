@@ -14,7 +14,7 @@ from small_kitchens import vectors_corpus  # noqa: F401  (a fixture)
 
 from mmcc.corpus.source import Step, Task
 from mmcc.data.vocabulary import Vocabulary
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 from mmcc.metrics import edit_distance, kendall_tau
 from mmcc.models.config import ModelConfig
 from mmcc.models.mlp import unit_norm

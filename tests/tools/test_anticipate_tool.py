@@ -12,7 +12,7 @@ from PIL import Image
 from mmcc.cli import main
 from mmcc.corpus import Corpus
 from mmcc.corpus.source import Step, Task
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 from mmcc.tasks.calibration import Calibration, uncalibrated
 from mmcc.tasks.clips import clip_nodes
 from mmcc.tools import anticipate as tool

@@ -13,7 +13,7 @@ from PIL import Image
 
 from mmcc.cli import main
 from mmcc.data.segments import Moments
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 from mmcc.models.nodes import TEXT, VISION
 from mmcc.tasks import cycle_back
 from mmcc.tasks.cycle_walk import walk_video

@@ -10,7 +10,7 @@ from PIL import Image
 
 from mmcc.cli import main
 from mmcc.corpus import Corpus
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 from mmcc.tools.cache import Cache
 from mmcc.tools.domain import (
     Domain,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 from mmcc.tools import drawing
 from mmcc.tools.drawing import Strip, Tile, clock, draw_sheet, parse_clock, wrap, written
 

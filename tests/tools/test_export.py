@@ -11,8 +11,8 @@ import pytest
 from kitchen_footage import kitchen  # noqa: F401 a fixture
 
 from mmcc.cli import main
+from mmcc.errors import InputError
 from mmcc.media.captions import read_captions
-from mmcc.media.errors import InputError
 from mmcc.tools.drawing import parse_clock
 from mmcc.tools.export import Chapter, as_ffmetadata, as_webvtt, as_youtube, chapters_of, guide_steps, write_exports
 from mmcc.tools.transitions import Change, Narration, VideoChanges

@@ -12,7 +12,7 @@ from kitchen_footage import SMALL, kitchen, train  # noqa: F401
 
 from mmcc.cli import main
 from mmcc.corpus import Corpus
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 from mmcc.tasks.embedding import embed_videos
 from mmcc.tools.cache import Cache
 from mmcc.tools.footage import Footage, at_size, open_footage, stored_size

@@ -13,7 +13,7 @@ from PIL import Image
 
 from mmcc.cli import main
 from mmcc.corpus import Corpus
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 from mmcc.tasks.embedding import embed_videos
 from mmcc.tasks.search import best_apart
 from mmcc.tools import search_index

@@ -9,7 +9,7 @@ import torch
 from kitchen_footage import kitchen  # noqa: F401
 
 from mmcc.cli import main
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 from mmcc.models import MMCC, load_model
 from mmcc.pretrained import SHIPPED, shipped_names, with_shipped
 from mmcc.tasks.learners import open_learner

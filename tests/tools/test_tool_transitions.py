@@ -12,7 +12,7 @@ from kitchen_footage import kitchen  # noqa: F401 a fixture
 from PIL import Image
 
 from mmcc.cli import main
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 from mmcc.tasks.transitions import salient_transitions, transition_factors
 from mmcc.tools import transitions
 from mmcc.tools.cache import Cache

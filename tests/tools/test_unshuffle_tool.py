@@ -17,8 +17,8 @@ from PIL import Image
 
 from mmcc.cli import main
 from mmcc.corpus import Corpus
+from mmcc.errors import InputError
 from mmcc.exit_codes import EXIT_BAD_INPUT, EXIT_OK, EXIT_SKIPPED, EXIT_USAGE
-from mmcc.media.errors import InputError
 from mmcc.media.photos import fitted, read_photo
 from mmcc.models.nodes import VISION
 from mmcc.tasks.embedding import embed_videos

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import nn
 
-from mmcc.media.errors import InputError, OutputError
+from mmcc.errors import InputError, OutputError
 from mmcc.models.config import ModelConfig
 from mmcc.models.model import MMCC
 from mmcc.training import checkpoints
@@ -154,7 +154,7 @@ import resource, sys
 from pathlib import Path
 sys.path.insert(0, {tests!r})
 from test_checkpoints import save, trained
-from mmcc.media.errors import OutputError
+from mmcc.errors import OutputError
 model, optimizer = trained()
 save(Path(sys.argv[1]), 2, model, optimizer)
 resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))

@@ -14,7 +14,7 @@ from safetensors.torch import load_file, save_file
 from tiny_runs import tiny_config
 
 from mmcc.corpus import Corpus
-from mmcc.media.errors import InputError, OutputError
+from mmcc.errors import InputError, OutputError
 from mmcc.models.model import MMCC
 from mmcc.models.resnet import ResNet18
 from mmcc.objectives.mmcc import MMCCObjective

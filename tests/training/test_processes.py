@@ -9,7 +9,7 @@ import torch.multiprocessing as mp
 from safetensors.torch import load_file
 from tiny_runs import tiny_config
 
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 from mmcc.training.checkpoints import read_progress
 from mmcc.training.loop import train
 from mmcc.training.processes import World, choose_device, join_world, talks

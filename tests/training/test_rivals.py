@@ -11,7 +11,7 @@ from tiny_runs import tiny_config
 
 from mmcc.corpus import Corpus
 from mmcc.data import UsableVideos
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 from mmcc.models import MMCC, Anticipator, MemDPC, load_model
 from mmcc.objectives import Losses, register_objective
 from mmcc.objectives.registry import ALL_SKILLS, CORRESPONDENCE, FUTURE, PAST, find_objective

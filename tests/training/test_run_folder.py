@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 from mmcc.training.config import Config, load_config
 from mmcc.training.run import Metrics, keep_lines_until, open_run, read_metrics
 

@@ -3,7 +3,7 @@ import dataclasses
 import pytest
 import yaml
 
-from mmcc.media.errors import InputError
+from mmcc.errors import InputError
 from mmcc.training.config import Config, TrainConfig, differences, load_config
 from mmcc.training.settings import flatten, to_mapping
 from mmcc.training.shipped import shipped_names

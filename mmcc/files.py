@@ -1,0 +1,78 @@
+"""Files that are whole or absent: written under another name, flushed to the disk, then renamed."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from safetensors import SafetensorError
+
+from mmcc.errors import OutputError
+
+_DRAFT = ".tmp-"
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Turn a failing disk (full, read-only, gone) into an OutputError that names the place."""
+    try:
+        yield
+    except OSError as error:
+        raise OutputError(f"{path}: cannot be written: {error.strerror or error}") from error
+    except SafetensorError as error:  # safetensors reports a failing disk by its own name
+        raise OutputError(f"{path}: cannot be written: {error}") from error
+
+
+@contextmanager
+def replacing(path: Path, *, durable: bool = True, shared: bool = False) -> Iterator[Path]:
+    """A draft to write to, which takes the file's place when the block ends; until then the old file stays.
+
+    `durable`: survive a power cut, at the price of two flushes. `shared`: several threads or processes may write this
+    file at the same time, so each needs a draft of its own; otherwise a draft that a killed process left is reused.
+    """
+    own = f".{os.getpid()}-{threading.get_ident()}" if shared else ""
+    draft = path.with_name(f"{_DRAFT}{path.name}{own}")
+    try:
+        yield draft
+        if durable:
+            flush_to_disk(draft)
+        draft.replace(path)
+        if durable:
+            flush_to_disk(path.parent)
+    finally:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
+
+
+def replace_bytes(path: Path, content: bytes) -> None:
+    """Write a whole file at once; the old one stays until the new one is safe."""
+    with writing(path), replacing(path) as draft:
+        draft.write_bytes(content)
+
+
+def replace_text(path: Path, text: str) -> None:
+    """The same, of text in UTF-8."""
+    replace_bytes(path, text.encode("utf-8"))
+
+
+def is_draft(path: Path) -> bool:
+    """Whether a file is one that a writer has not finished, or left behind when it was killed."""
+    return path.name.startswith(_DRAFT)
+
+
+def remove_drafts(folder: Path) -> None:
+    """Take away what killed writers left half written."""
+    for draft in folder.glob(f"**/{_DRAFT}*"):
+        draft.unlink(missing_ok=True)
+
+
+def flush_to_disk(path: Path) -> None:
+    """Wait until a file's content, or a folder's list of names, is on the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
