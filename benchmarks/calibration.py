@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from mmcc.corpus.crosstask import read_crosstask
-from mmcc.corpus.source import Step
+from mmcc.corpus.source import LabelledClip
 from mmcc.kitchen.plan import KitchenSettings, plan
 from mmcc.kitchen.write import write_text
 from mmcc.metrics import kendall_tau
@@ -47,7 +47,7 @@ BOUNDS: tuple[tuple[str, str, float, float], ...] = (
     ("coverage", "coverage (%)", 45, 5),
 )
 
-Video = tuple[str, Sequence[Step]]  # its task, and its labelled segments in any order
+Video = tuple[str, Sequence[LabelledClip]]  # its task, and its labelled segments in any order
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ def measure(tasks: Mapping[str, int], videos: Iterable[Video]) -> Statistics:
     )
 
 
-def union(segments: Sequence[Step]) -> float:
+def union(segments: Sequence[LabelledClip]) -> float:
     """Seconds that lie in one segment or more, of segments sorted by start."""
     seconds, reached = 0.0, segments[0].start
     for segment in segments:

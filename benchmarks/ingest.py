@@ -23,9 +23,9 @@ def main() -> None:
         command = [FFMPEG, "-v", "error", "-i", clip, "-vf", "fps=1,scale=-2:128", "-f", "null", "-"]
         fast, exact = [], []
         for _ in range(ROUNDS):  # in turns, so that a busy moment hits all three
-            rival = run(command)[1]
-            fast.append(ingest(clip, folder / "fast", "--workers", 1)[1] / rival)
-            exact.append(ingest(clip, folder / "exact", "--workers", 1, "--exact")[1] / rival)
+            baseline = run(command)[1]
+            fast.append(ingest(clip, folder / "fast", "--workers", 1)[1] / baseline)
+            exact.append(ingest(clip, folder / "exact", "--workers", 1, "--exact")[1] / baseline)
         figures.show("CPU time of fast mode / ffmpeg fps=1,scale", median(fast), most=0.65)
         figures.show("CPU time of exact mode / ffmpeg fps=1,scale", median(exact), most=1.05)
 

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.common import Figures
-from mmcc.tasks.local_search import search_order, search_path
-from mmcc.tasks.ordering import EXACT_UP_TO, best_order, cheapest_path
+from mmcc.evaluation.local_search import search_order, search_path
+from mmcc.evaluation.ordering import EXACT_UP_TO, best_order, cheapest_path
 
 PREDICTIONS = {"clear": 1.0, "faint": 0.3, "none": 0.0}
 DIMS, TEMPERATURE, NOISE = 64, 0.1, 0.5
@@ -35,7 +35,7 @@ def main() -> None:
     options = parser.parse_args()
     figures = Figures()
     for prediction in PREDICTIONS:
-        by_path, by_pairs = equal_share(prediction, options.bags)
+        by_path, by_pairs = equal_share(prediction, options.sets)
         figures.show(f"cheapest path as by the exact solution (%), predictions {prediction}", by_path, least=99)
         figures.show(f"best order of all pairs as exact (%), predictions {prediction}", by_pairs, least=99)
     if importlib.util.find_spec("elkai") is None:
@@ -74,17 +74,17 @@ def _log_retrieval(cosine_nn: Floats) -> Floats:
     return np.asarray(logs)
 
 
-def equal_share(prediction: str, bags: int) -> tuple[float, float]:
+def equal_share(prediction: str, sets: int) -> tuple[float, float]:
     """How many of the bags come out as well as by the exact solution: as a path, and by all pairs."""
     paths = pairs = 0
-    for seed in range(bags):
+    for seed in range(sets):
         cost = made_up_costs(8 + seed % (EXACT_UP_TO - 7), prediction, seed)
         paths += path_cost(cost, search_path(cost)) <= cheapest_path(cost).total + 1e-9
         margin = cost.T - cost
         order = search_order(margin)
         found = np.triu(margin[order[:, None], order], 1).sum()
         pairs += bool(found >= best_order(margin).total - 1e-9)
-    return 100 * paths / bags, 100 * pairs / bags
+    return 100 * paths / sets, 100 * pairs / sets
 
 
 def path_cost(cost: Floats, order: Ints) -> float:

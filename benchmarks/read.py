@@ -67,9 +67,9 @@ def compare(what: str, corpus: Corpus, limit: Read, draws: int, figures: Figures
     def ours(video: int, first: int) -> Any:
         stored = corpus[ids[video]]
         start, last = stored.times[first], stored.times[first + FRAMES - 1]
-        segment = stored.segment(start, last - start + 1e-6)
-        assert len(segment.frames) == FRAMES
-        return segment
+        excerpt = stored.excerpt(start, last - start + 1e-6)
+        assert len(excerpt.frames) == FRAMES
+        return excerpt
 
     chance = np.random.default_rng(0)
     ratios, speeds = [], []

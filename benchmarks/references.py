@@ -17,13 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
+from mmcc.evaluation.anticipation import references
 from mmcc.kitchen import KITCHEN_VERSION
 from mmcc.kitchen.narration import Spoken
 from mmcc.kitchen.plan import KitchenSettings, plan, recipes_of, script_of
 from mmcc.kitchen.script import Moment, Script
 from mmcc.kitchen.shots import WORK
 from mmcc.metrics import chance_by_permutation, edit_distance, kendall_tau, percentile_rank, spearman_rho
-from mmcc.tasks.anticipation import references
 
 SEGMENT = 64  # seconds, as in training
 GUESSES = 20  # over which an oracle's guesses are averaged

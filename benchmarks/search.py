@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.common import Figures
-from mmcc.tasks.search import Nodes, best_apart, changes, scores_of
+from mmcc.evaluation.search import SearchableNodes, best_apart, changes, scores_of
 from mmcc.tools.search_index import has_faiss, make_faiss
 
 DIMS, FRAMES, THINGS, NOISE = 128, 600, 2000, 1.0
@@ -53,12 +53,12 @@ def main() -> None:
     figures.exit()
 
 
-def made_up_nodes(count: int, things: Floats) -> Nodes:
+def made_up_nodes(count: int, things: Floats) -> SearchableNodes:
     """Each video shows a thing for a while, then another."""
     chance = np.random.default_rng(3)
     video = (np.arange(count) // FRAMES).astype(np.int32)
     shown = chance.integers(0, len(things), -(-count // 20)).repeat(20)[:count]  # for 20 s each
-    return Nodes(_seen(things, shown, 4), video, (np.arange(count) % FRAMES).astype(np.float64))
+    return SearchableNodes(_seen(things, shown, 4), video, (np.arange(count) % FRAMES).astype(np.float64))
 
 
 def _seen(things: Floats, which: NDArray[np.int64], seed: int) -> Floats:
@@ -71,7 +71,7 @@ def _unit(x: NDArray[np.floating]) -> Floats:
     return np.asarray(x / np.linalg.norm(x, axis=1, keepdims=True), np.float32)
 
 
-def _search(nodes: Nodes, query: Floats) -> object:
+def _search(nodes: SearchableNodes, query: Floats) -> object:
     return best_apart(scores_of(nodes.pi, query), nodes.video, (nodes.time,), TOP, WINDOW)
 
 

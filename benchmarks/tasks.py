@@ -22,16 +22,16 @@ import torch
 from scipy import stats
 
 from benchmarks.common import Figures
-from mmcc.corpus.source import Step, Task
+from mmcc.corpus.source import LabelledClip, Task
 from mmcc.data.vocabulary import Vocabulary
+from mmcc.evaluation import unshuffling
+from mmcc.evaluation.adapter import Embedding
+from mmcc.evaluation.adapters import MMCCAdapter, Words
+from mmcc.evaluation.embedding import EmbeddedVideo
+from mmcc.evaluation.neurons import SpokenWords, spearman
+from mmcc.evaluation.transitions import BLOCK, salient_transitions
 from mmcc.models.config import ModelConfig
 from mmcc.models.model import MMCC
-from mmcc.tasks import unshuffling
-from mmcc.tasks.embedding import EmbeddedVideo
-from mmcc.tasks.learner import Embedding
-from mmcc.tasks.learners import MMCCLearner, Words
-from mmcc.tasks.neurons import Spoken, spearman
-from mmcc.tasks.transitions import BLOCK, salient_transitions
 
 SHORT, LONG = 600, 36_000  # frames: ten minutes and ten hours, one a second
 SECONDS_A_SENTENCE = 4
@@ -79,7 +79,7 @@ def transitions_over_products(frames: int, dims: int, repeats: int) -> float:
     torch.manual_seed(0)
     if frames < LONG:
         torch.set_num_threads(1)
-    learner, video = made_up_learner(dims), made_up_video(frames, dims)
+    adapter, video = made_up_adapter(dims), made_up_video(frames, dims)
     clock = time.perf_counter if frames == LONG else time.process_time
     ratios = []
     with torch.inference_mode():
@@ -87,7 +87,7 @@ def transitions_over_products(frames: int, dims: int, repeats: int) -> float:
             begun = clock()
             multiply(video)
             products = clock()
-            found = salient_transitions(learner, video, top=TOP)
+            found = salient_transitions(adapter, video, top=TOP)
             ratios.append((clock() - products) / (products - begun))
             assert len(found) == TOP
     return float(np.median(ratios[repeats > 1 :]))  # the first of several allocates
@@ -108,10 +108,10 @@ def multiply(video: EmbeddedVideo) -> None:
                 rows @ columns.T
 
 
-def made_up_learner(dims: int) -> MMCCLearner:
+def made_up_adapter(dims: int) -> MMCCAdapter:
     """Untrained, which costs the same."""
     model = MMCC(ModelConfig(dims=dims, frame_encoder="features", feature_dims=1), vocabulary_size=2)
-    return MMCCLearner(model, Words(Vocabulary([])), name="mmcc")
+    return MMCCAdapter(model, Words(Vocabulary([])), name="mmcc")
 
 
 def made_up_video(frames: int, dims: int, name: str = "made up", steps: int = 0) -> EmbeddedVideo:
@@ -122,7 +122,7 @@ def made_up_video(frames: int, dims: int, name: str = "made up", steps: int = 0)
     return EmbeddedVideo(
         id=name,
         tasks=(TASK.id,),
-        steps=[Step(at + 1, frames * at / steps, frames * (at + 0.5) / steps) for at in range(steps)],
+        steps=[LabelledClip(at + 1, frames * at / steps, frames * (at + 0.5) / steps) for at in range(steps)],
         times=np.arange(float(frames)),
         frames=Embedding.of(z),
         text_times=np.arange(0.0, said * SECONDS_A_SENTENCE, SECONDS_A_SENTENCE),
@@ -135,10 +135,10 @@ def seconds_to_unshuffle() -> float:
     torch.manual_seed(0)
     segments = [20 if number % 20 == 0 else 2 + number % 14 for number in range(VIDEOS)]
     videos = [made_up_video(200, 128, str(number), count) for number, count in enumerate(segments)]
-    learner, tasks = made_up_learner(128), {TASK.id: TASK}
-    unshuffling.evaluate(learner, videos[:20], tasks)
+    adapter, tasks = made_up_adapter(128), {TASK.id: TASK}
+    unshuffling.evaluate(adapter, videos[:20], tasks)
     begun = time.process_time()
-    unshuffling.evaluate(learner, videos, tasks)
+    unshuffling.evaluate(adapter, videos, tasks)
     return time.process_time() - begun
 
 
@@ -148,7 +148,7 @@ def scipy_over_ours(pairs: int) -> float:
     activations = chance.normal(size=(FRAMES, NEURONS)).astype(np.float32)
     presence = chance.random((FRAMES, WORDS)) < 0.01
     row, column = np.nonzero(presence)
-    spoken = Spoken(np.arange(FRAMES), tuple(map(str, range(WORDS))), row, column)
+    spoken = SpokenWords(np.arange(FRAMES), tuple(map(str, range(WORDS))), row, column)
     begun = time.process_time()
     ours = spearman(torch.from_numpy(activations), spoken)
     middle = time.process_time()

@@ -2,6 +2,6 @@
 
 import sys
 
-from mmcc.cli import main
+from mmcc.cli.main import main
 
 sys.exit(main())

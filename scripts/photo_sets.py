@@ -17,9 +17,9 @@ import numpy as np
 
 from mmcc.corpus import Corpus
 from mmcc.data.splits import videos_for
+from mmcc.evaluation.set_order import By
+from mmcc.evaluation.unshuffling import evaluate
 from mmcc.metrics import PerVideo, bootstrap, kendall_tau
-from mmcc.tasks.bag_order import By
-from mmcc.tasks.unshuffling import evaluate
 from mmcc.tools.cache import Cache
 from mmcc.tools.footage import Footage, open_footage
 from mmcc.tools.model import ToolModel, open_model
@@ -40,12 +40,12 @@ def main(source: str, photos: str, corpus: str | None = None) -> None:
 def show_photos(model: ToolModel, folders: Sequence[Path], cache: Cache, by: By) -> None:
     outcome = unshuffle(model, folders, cache, by=by)
     taus = []
-    for bag in outcome.bags:
-        found = [thing.name for thing in bag.ordered]
+    for set_ in outcome.sets:
+        found = [thing.name for thing in set_.ordered]
         taus.append(float(kendall_tau([sorted(found).index(name) for name in found])))
         numbers = " ".join(Path(name).stem for name in found)
-        print(f"{by:6} {bag.name:20} tau {taus[-1]:5.2f}  confidence {bag.found.confidence:.2f}  {numbers}")
-    low, high = by_chance([len(bag.things) for bag in outcome.bags])
+        print(f"{by:6} {set_.name:20} tau {taus[-1]:5.2f}  confidence {set_.found.confidence:.2f}  {numbers}")
+    low, high = by_chance([len(set_.things) for set_ in outcome.sets])
     print(f"{by:6} {told(taus)} over sets; chance 0.00 [{low:.2f}, {high:.2f}]\n")
 
 
@@ -65,7 +65,7 @@ def show_videos(model: ToolModel, path: Path, cache: Cache) -> None:
     }
     footage = [each for each in open_footage(model, [path], cache).footage if each.video.id in held_out]
     labelled = [each for each in footage if len(each.video.steps) > 1]
-    measured = evaluate(model.learner, [each.embedded(model, cache) for each in labelled]).figures
+    measured = evaluate(model.adapter, [each.embedded(model, cache) for each in labelled]).figures
     print(f"{len(labelled)} held-out videos")
     for by, figure in WAYS:
         taus = [tau_of(model, each, cache, by) for each in labelled]

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from mmcc.corpus import Corpus
 from mmcc.errors import InputError
-from mmcc.tasks.runs import find_checkpoint
+from mmcc.evaluation.runs import find_checkpoint
 from mmcc.tools.anticipate import CALIBRATION, fit_calibration
 from mmcc.tools.domain import FILE, Domain, fit_domain, save_domain
 from mmcc.tools.model import open_model

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from mmcc.cli import VERBS
+from mmcc.cli.main import VERBS
 from mmcc.corpus.crosstask import read_crosstask
 from mmcc.pretrained import SHIPPED
 from mmcc.training.config import Config

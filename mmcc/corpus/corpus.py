@@ -1,9 +1,9 @@
-"""Read a corpus: open it, go through its videos, take segments of them.
+"""Read a corpus: open it, go through its videos, take excerpts.
 
 >>> corpus = Corpus.open("kitchen.corpus")
 >>> video = corpus["dQw4w9WgXcQ"]
->>> segment = video.segment(start=30, seconds=64)
->>> segment.frames.shape, segment.times[0], segment.utterances[0].text
+>>> excerpt = video.excerpt(start=30, seconds=64)
+>>> excerpt.frames.shape, excerpt.times[0], excerpt.utterances[0].text
 ((64, 128, 128, 3), 30.0, 'now add the flour')
 """
 
@@ -21,14 +21,14 @@ from numpy.typing import NDArray
 
 from mmcc.corpus.format import READABLE, SPLITS, Manifest, index_path
 from mmcc.corpus.index import latest_positions, read_index
-from mmcc.corpus.shards import Batch, ShardReader, StoredFrames
-from mmcc.corpus.source import Step, Task
+from mmcc.corpus.shards import FrameRun, ShardReader, StoredFrames
+from mmcc.corpus.source import LabelledClip, Task
 from mmcc.media.utterances import Utterance
 
 _OPEN_VIDEOS = 4096  # whose row and frame places are kept at hand: some 100 KB each at most
 
 
-class Segment(NamedTuple):
+class Excerpt(NamedTuple):
     """A stretch of one video: its frames and the utterances spoken in it."""
 
     frames: NDArray[Any]  # [N, H, W, 3] uint8, or [N, D] float32 in a corpus of features
@@ -157,10 +157,10 @@ class Video:
         return [Utterance(**utterance) for utterance in self._value("utterances") or []]
 
     @cached_property
-    def steps(self) -> list[Step]:
-        return [Step(**step) for step in self._value("steps") or []]
+    def steps(self) -> list[LabelledClip]:
+        return [LabelledClip(**step) for step in self._value("steps") or []]
 
-    def segment(self, start: float, seconds: float) -> Segment:
+    def excerpt(self, start: float, seconds: float) -> Excerpt:
         """The frames from `start` up to, not including, `start + seconds`, and the utterances centred there.
 
         An utterance belongs where its centre is, so that of two segments side by side just one has it.
@@ -168,7 +168,7 @@ class Video:
         start, end = float(start), float(start + seconds)
         first, last = bisect_left(self._moments, start), bisect_left(self._moments, end)
         said = slice(bisect_left(self._centres, start), bisect_left(self._centres, end))
-        return Segment(self.frames(first, last), self.times[first:last].copy(), self.utterances[said])
+        return Excerpt(self.frames(first, last), self.times[first:last].copy(), self.utterances[said])
 
     def frames(self, first: int = 0, last: int | None = None, step: int = 1) -> NDArray[Any]:
         """Frames first, first + step, … before last; all of them by default."""
@@ -199,8 +199,8 @@ class Video:
         return self._value("height") or 0, self._value("width") or 0, 3
 
     @cached_property
-    def _batches(self) -> list[Batch]:
-        return [Batch(**batch) for batch in self._value("batches") or []]
+    def _batches(self) -> list[FrameRun]:
+        return [FrameRun(**batch) for batch in self._value("batches") or []]
 
     @cached_property
     def _firsts(self) -> list[int]:

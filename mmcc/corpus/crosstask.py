@@ -21,7 +21,7 @@ from mmcc.corpus.disk import (
     youtube_title,
 )
 from mmcc.corpus.pairing import Match, choose, pair
-from mmcc.corpus.source import Item, Source, Step, Task
+from mmcc.corpus.source import Item, LabelledClip, Source, Task
 from mmcc.errors import InputError
 
 _WHOLE_RELEASE = "Unpack the whole CrossTask release into this folder."
@@ -33,7 +33,7 @@ class _Listed:
     """What the release says about one video."""
 
     tasks: list[str] = field(default_factory=list)
-    steps: tuple[Step, ...] = ()
+    steps: tuple[LabelledClip, ...] = ()
     split: str | None = None
     labelled_by: str = ""  # the task of its annotation
 
@@ -178,7 +178,7 @@ def _read_annotations(folder: Path, listed: dict[str, _Listed], source: Source) 
         entry.steps = _read_steps(path, len(task.steps), source)
 
 
-def _read_steps(path: Path, known: int, source: Source) -> tuple[Step, ...]:
+def _read_steps(path: Path, known: int, source: Source) -> tuple[LabelledClip, ...]:
     steps = []
     try:
         for number, line in _lines(path):
@@ -191,7 +191,7 @@ def _read_steps(path: Path, known: int, source: Source) -> tuple[Step, ...]:
     return tuple(steps)
 
 
-def _parse_step(line: str, known: int) -> Step:
+def _parse_step(line: str, known: int) -> LabelledClip:
     fields = line.split(",")
     if len(fields) != 3:
         raise ValueError(f"3 fields expected, {len(fields)} there")
@@ -205,7 +205,7 @@ def _parse_step(line: str, known: int) -> Step:
         raise ValueError("start and end must be finite and not negative")
     if end < start:
         raise ValueError("ends before it starts")
-    return Step(step, start, end)
+    return LabelledClip(step, start, end)
 
 
 def _summary(source: Source) -> list[str]:

@@ -27,7 +27,7 @@ _BATCH_BYTES = 8 << 20
 _END_OF_STREAM = b"\xff\xff\xff\xff\x00\x00\x00\x00"
 
 
-class Batch(NamedTuple):
+class FrameRun(NamedTuple):
     """Where a run of frames lies in its shard."""
 
     offset: int
@@ -58,7 +58,7 @@ class ShardWriter:
         self._times: list[float] = []
         self._frames: list[bytes] = []
         self._bytes = 0
-        self._batches: list[Batch] = []
+        self._batches: list[FrameRun] = []
 
     def add(self, video_id: str, time: float, frame: bytes) -> None:
         self._times.append(time)
@@ -67,7 +67,7 @@ class ShardWriter:
         if len(self._frames) == _BATCH_FRAMES or self._bytes >= _BATCH_BYTES:
             self._flush(video_id)
 
-    def finish(self, video_id: str) -> list[Batch]:
+    def finish(self, video_id: str) -> list[FrameRun]:
         """Put the video's frames safely on disk, and say where they are."""
         self._flush(video_id)
         with self._writing():
@@ -95,7 +95,7 @@ class ShardWriter:
         columns = [[video_id] * len(self._frames), self._times, self._frames]
         arrays = [pa.array(values, field.type) for values, field in zip(columns, FRAMES_SCHEMA, strict=True)]
         message = pa.record_batch(arrays, schema=FRAMES_SCHEMA).serialize()
-        self._batches.append(Batch(self._file.tell(), message.size, len(self._frames)))
+        self._batches.append(FrameRun(self._file.tell(), message.size, len(self._frames)))
         with self._writing():
             self._file.write(message)
         self._times, self._frames, self._bytes = [], [], 0
@@ -116,7 +116,7 @@ class ShardReader:
         self._folder, self._encoding = folder, manifest.encoding
         self._maps: dict[int, pa.Buffer] = {}
 
-    def batch(self, shard: int, where: Batch, shape: tuple[int, ...]) -> StoredFrames:
+    def batch(self, shard: int, where: FrameRun, shape: tuple[int, ...]) -> StoredFrames:
         path = shard_path(self._folder, shard)
         try:
             if shard not in self._maps or self._maps[shard].size < where.offset + where.length:

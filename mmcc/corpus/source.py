@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 
-class Step(NamedTuple):
+class LabelledClip(NamedTuple):
     """A labelled stretch of a video: the 1-based step of its task that is shown from start to end."""
 
     step: int
@@ -42,7 +42,7 @@ class Item:
     captions: CaptionFile | None = None
     title: str = ""
     tasks: tuple[str, ...] = ()  # the task whose steps are labelled comes first
-    steps: tuple[Step, ...] = ()
+    steps: tuple[LabelledClip, ...] = ()
     split: str | None = None  # the data set's own; None leaves it to the hash of the id
 
 

@@ -12,8 +12,8 @@ import torch
 import torch.nn.functional as F
 from numpy.typing import NDArray
 
-from mmcc.data.chance import Use, generator
 from mmcc.data.config import DataConfig
+from mmcc.data.rng import Use, generator
 
 
 def augment(frames_NHW3: NDArray[np.uint8], config: DataConfig, seed: int, sample: int) -> NDArray[np.uint8]:

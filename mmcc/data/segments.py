@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmcc.corpus import Corpus, Video
-from mmcc.data.chance import Use, generator
 from mmcc.data.config import DataConfig
+from mmcc.data.rng import Use, generator
 from mmcc.data.splits import some_of, videos_for
 from mmcc.data.vocabulary import has_words
 from mmcc.errors import InputError

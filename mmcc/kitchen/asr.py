@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mmcc.kitchen.dice import Dice
+from mmcc.kitchen.rng import Rng
 
 WORST = 0.08  # of a video's words; the mean over videos is 3 %
 
@@ -54,24 +54,24 @@ def mishear(texts: Sequence[str]) -> list[str]:
 
     How well it hears differs from video to video; the same narration is always heard alike.
     """
-    dice = Dice("recognition", *texts)
-    luck = dice.uniform()
+    rng = Rng("recognition", *texts)
+    luck = rng.uniform()
     rate = min(WORST, 0.09 * luck * luck)
-    return [" ".join(_heard(as_automatic(text).split(), rate, dice)) for text in texts]
+    return [" ".join(_heard(as_automatic(text).split(), rate, rng)) for text in texts]
 
 
-def _heard(words: list[str], rate: float, dice: Dice) -> list[str]:
+def _heard(words: list[str], rate: float, rng: Rng) -> list[str]:
     heard: list[str] = []
     for word in words:
-        heard += _wrong(word, dice) if dice.chance(rate) else [word]
+        heard += _wrong(word, rng) if rng.chance(rate) else [word]
     return heard or words  # an utterance never falls silent
 
 
-def _wrong(word: str, dice: Dice) -> list[str]:
-    if word in _OFTEN_DROPPED and dice.chance(0.6):
+def _wrong(word: str, rng: Rng) -> list[str]:
+    if word in _OFTEN_DROPPED and rng.chance(0.6):
         return []
-    if word in CONFUSIONS and dice.chance(0.85):
-        return dice.pick(CONFUSIONS[word]).split()
-    if len(word) <= 4 or "'" in word or dice.chance(0.3):
+    if word in CONFUSIONS and rng.chance(0.85):
+        return rng.pick(CONFUSIONS[word]).split()
+    if len(word) <= 4 or "'" in word or rng.chance(0.3):
         return [word, word]
     return [word[:-1] if word.endswith(("s", "g")) else f"{word}s"]

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mmcc.kitchen.dice import Dice
 from mmcc.kitchen.recipes import INGREDIENTS, PIECES, VESSELS
+from mmcc.kitchen.rng import Rng
 from mmcc.kitchen.words import NOUNS, Rules, article, doing, fill, sentence, with_opening
 
 _DISHES = (
@@ -184,9 +184,9 @@ _RULES = _rules()
 _SENTENCES = _TEMPLATES.strip().splitlines()
 
 
-def chat(dice: Dice) -> str:
+def chat(rng: Rng) -> str:
     """A sentence about anything else."""
-    return sentence(with_opening(fill(dice.pick(_SENTENCES), _RULES, dice), dice))
+    return sentence(with_opening(fill(rng.pick(_SENTENCES), _RULES, rng), rng))
 
 
 _GREETINGS = (
@@ -202,10 +202,10 @@ _FAREWELLS = (
 )
 
 
-def greet(title: str, dice: Dice) -> str:
+def greet(title: str, rng: Rng) -> str:
     """A hello, for videos that have one; the title is that of a task, such as "Make Pancakes"."""
-    return sentence(fill(dice.pick(_GREETINGS), {"task": (title.lower(),)}, dice))
+    return sentence(fill(rng.pick(_GREETINGS), {"task": (title.lower(),)}, rng))
 
 
-def take_leave(title: str, dice: Dice) -> str:
-    return sentence(fill(dice.pick(_FAREWELLS), {"task": (title.lower(),)}, dice))
+def take_leave(title: str, rng: Rng) -> str:
+    return sentence(fill(rng.pick(_FAREWELLS), {"task": (title.lower(),)}, rng))

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
 
-from mmcc.kitchen.dice import Dice
 from mmcc.kitchen.recipes import Step
+from mmcc.kitchen.rng import Rng
 from mmcc.kitchen.words import NOUNS, Mention, definite, doing, fill, mention, noun, sentence, with_opening
 
 VAGUE = 0.11  # of the sentences set out to name neither a thing nor a place
@@ -193,42 +193,42 @@ def joins(step: Step, other: Step) -> bool:
     return bool(one.verb == two.verb and one.place == two.place and one.thing and two.thing and one.thing != two.thing)
 
 
-def say_step(step: Step, dice: Dice, also: Step | None = None) -> str:
+def say_step(step: Step, rng: Rng, also: Step | None = None) -> str:
     """A sentence about a step, or about two that join."""
     parsed = parse(step)
-    is_vague = dice.chance(VAGUE)
-    named = _object(parsed, also, dice)
-    short = dice.pick(("them", "those", "them", "these") if named.plural else ("it", "that", "it", "this"))
-    said = short if is_vague or dice.chance(PRONOUN) else named.text
-    owner, frame = dice.pick(_FRAMES_BY_OWNER)
+    is_vague = rng.chance(VAGUE)
+    named = _object(parsed, also, rng)
+    short = rng.pick(("them", "those", "them", "these") if named.plural else ("it", "that", "it", "this"))
+    said = short if is_vague or rng.chance(PRONOUN) else named.text
+    owner, frame = rng.pick(_FRAMES_BY_OWNER)
     rules = {"o": (said,), "O": (named.text,), "my": (owner,), **_agreement(named.plural)}
-    rules |= _vague_places() if is_vague else _places(parsed, dice)
-    action = dice.pick(parsed.vague_patterns if is_vague else parsed.patterns)
+    rules |= _vague_places() if is_vague else _places(parsed, rng)
+    action = rng.pick(parsed.vague_patterns if is_vague else parsed.patterns)
     said = frame.replace("{DOING}", doing(action)).replace("{D}", action)
-    return sentence(with_opening(fill(_around(said, parsed, dice), rules, dice), dice))
+    return sentence(with_opening(fill(_around(said, parsed, rng), rules, rng), rng))
 
 
-def _object(parsed: Parsed, also: Step | None, dice: Dice) -> Mention:
+def _object(parsed: Parsed, also: Step | None, rng: Rng) -> Mention:
     if not parsed.thing:
         return Mention("it", False)
-    if parsed.thing == "mixture" and dice.chance(0.5):
-        return Mention(dice.pick(("everything", "it all", "all of this", "all of that")), False)
+    if parsed.thing == "mixture" and rng.chance(0.5):
+        return Mention(rng.pick(("everything", "it all", "all of this", "all of that")), False)
     is_new = parsed.verb in PATTERNS and parsed.verb not in _KEEPS_HOLD
     adjectives = parsed.adjectives if parsed.preposition != "with" else ()  # it is the toast's topping that is cut
-    named = mention(noun(parsed.thing), dice, adjectives, is_new=is_new)
+    named = mention(noun(parsed.thing), rng, adjectives, is_new=is_new)
     if also is None:
         return named
     other = parse(also)
-    return Mention(f"{named.text} and {mention(noun(other.thing), dice, other.adjectives).text}", True)
+    return Mention(f"{named.text} and {mention(noun(other.thing), rng, other.adjectives).text}", True)
 
 
-def _around(said: str, parsed: Parsed, dice: Dice) -> str:
+def _around(said: str, parsed: Parsed, rng: Rng) -> str:
     """Perhaps with how or why it is done."""
-    if dice.chance(LEAD):
-        said = f"{dice.pick(_LEADS)}, {said}"
-    if dice.chance(MANNER):
-        return f"{said} {dice.pick(TAILS.get(parsed.verb, TAILS['-']))}"
-    return f"{said}, {dice.pick(parsed.remarks)}" if dice.chance(REMARK / (1 - MANNER)) else said
+    if rng.chance(LEAD):
+        said = f"{rng.pick(_LEADS)}, {said}"
+    if rng.chance(MANNER):
+        return f"{said} {rng.pick(TAILS.get(parsed.verb, TAILS['-']))}"
+    return f"{said}, {rng.pick(parsed.remarks)}" if rng.chance(REMARK / (1 - MANNER)) else said
 
 
 def _agreement(plural: bool) -> Table:
@@ -264,13 +264,13 @@ def _vague_places() -> Table:
     }
 
 
-def _places(parsed: Parsed, dice: Dice) -> Table:
+def _places(parsed: Parsed, rng: Rng) -> Table:
     """The ways to say where, for each direction; without a word for it where the step has no place."""
     if not parsed.place or parsed.preposition == "with":
-        added = mention(noun(parsed.place), dice, parsed.adjectives).text if parsed.place else ""
+        added = mention(noun(parsed.place), rng, parsed.adjectives).text if parsed.place else ""
         nowhere: Table = {"in": ("in place", "right here"), "on": ("on", "all over"), "from": ("off",)}
         return {**nowhere, "to": ("",), "at": ("",), "there": ("",), "W": (added,)}
-    place = definite(noun(parsed.place), dice)
+    place = definite(noun(parsed.place), rng)
     ways: Table = {
         "there": (f"{parsed.preposition} {place}",),
         "from": (f"from {place}", f"out of {place}", f"out of {place}", "out"),

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from mmcc.kitchen.chatter import chat, greet, take_leave
-from mmcc.kitchen.dice import Dice
 from mmcc.kitchen.grammar import joins, say_step
 from mmcc.kitchen.recipes import Recipe
+from mmcc.kitchen.rng import Rng
 from mmcc.kitchen.timeline import Shown
 
 SLOWEST, FASTEST = 2.2, 3.2  # words a second; each video has one speaker
@@ -59,36 +59,36 @@ class _Mention(NamedTuple):
 
 
 def narrate(
-    recipe: Recipe, shown: Sequence[Shown], duration: float, dice: Dice, *, bookends: bool = False
+    recipe: Recipe, shown: Sequence[Shown], duration: float, rng: Rng, *, bookends: bool = False
 ) -> tuple[Spoken, ...]:
     """What is said over a video, in order; utterances do not overlap."""
-    pace = dice.child("pace").uniform(SLOWEST, FASTEST)
-    ends = _bookends(recipe, duration, pace, dice.child("bookends")) if bookends else ()
+    pace = rng.child("pace").uniform(SLOWEST, FASTEST)
+    ends = _bookends(recipe, duration, pace, rng.child("bookends")) if bookends else ()
     slots = [
         slot
-        for slot in _slots(duration, pace, dice.child("slots"))
+        for slot in _slots(duration, pace, rng.child("slots"))
         if not any(_overlap(slot, spoken) for spoken in ends)
     ]
-    mentions = _place_mentions(recipe, shown, duration, slots, dice.child("mentions"))
-    words = dice.child("words")
+    mentions = _place_mentions(recipe, shown, duration, slots, rng.child("mentions"))
+    words = rng.child("words")
     said = [_say(recipe, shown, mentions.get(at), slot, pace, words) for at, slot in enumerate(slots)]
     return tuple(sorted((*said, *ends), key=lambda spoken: spoken.start))
 
 
-def _slots(duration: float, pace: float, dice: Dice) -> list[_Slot]:
+def _slots(duration: float, pace: float, rng: Rng) -> list[_Slot]:
     """As many as there is time for; what is left of it goes to the pauses. Half of the videos are laid from the end."""
     slots: list[_Slot] = []
     end = 0.0
     while True:
-        words = max(FEWEST, int(pace * dice.uniform(SHORTEST, LONGEST)))
-        start = end + (dice.uniform(1.0, 3.0) if dice.chance(LONG_PAUSE) else dice.uniform(0.1, 0.6))
+        words = max(FEWEST, int(pace * rng.uniform(SHORTEST, LONGEST)))
+        start = end + (rng.uniform(1.0, 3.0) if rng.chance(LONG_PAUSE) else rng.uniform(0.1, 0.6))
         if start + words / pace > duration:
             break
         end = start + words / pace
         slots.append(_Slot(start, end, words))
     rest = (duration - end) / (len(slots) + 1)
     slots = [_Slot(slot.start + rest * at, slot.end + rest * at, slot.words) for at, slot in enumerate(slots, 1)]
-    if dice.chance(0.5):  # the first pause is drawn and the last is what remains: neither end may have its own
+    if rng.chance(0.5):  # the first pause is drawn and the last is what remains: neither end may have its own
         slots = [_Slot(duration - slot.end, duration - slot.start, slot.words) for slot in reversed(slots)]
     return slots
 
@@ -101,41 +101,39 @@ def _overlap(slot: _Slot, spoken: Spoken) -> bool:
 
 
 def _place_mentions(
-    recipe: Recipe, shown: Sequence[Shown], duration: float, slots: Sequence[_Slot], dice: Dice
+    recipe: Recipe, shown: Sequence[Shown], duration: float, slots: Sequence[_Slot], rng: Rng
 ) -> dict[int, _Mention]:
     """The slots, by index, that speak of a step."""
     taken: dict[int, _Mention] = {}
-    wanted = len(slots) * dice.uniform(*ABOUT_STEPS)
-    if dice.chance(NOT_SHOWN) and (hidden := _hidden_mention(recipe, shown, duration, dice)):
+    wanted = len(slots) * rng.uniform(*ABOUT_STEPS)
+    if rng.chance(NOT_SHOWN) and (hidden := _hidden_mention(recipe, shown, duration, rng)):
         _take(taken, slots, *hidden)
     left = {
         at: min(MOST_MENTIONS, FEW_MENTIONS + int((s.end - s.start) / MENTION_EVERY))
         for at, s in enumerate(shown)
-        if not dice.chance(NEVER_MENTIONED)
+        if not rng.chance(NEVER_MENTIONED)
     }
-    once_each = dice.shuffled(list(left))
+    once_each = rng.shuffled(list(left))
     while left and len(taken) < wanted:
-        at = once_each.pop() if once_each else dice.weighted({at: shown[at].end - shown[at].start + 2 for at in left})
+        at = once_each.pop() if once_each else rng.weighted({at: shown[at].end - shown[at].start + 2 for at in left})
         left[at] -= 1
         if not left[at]:
             del left[at]
-        shift = max(-FARTHEST, min(FARTHEST, dice.normal(0.0, SHIFT)))
-        time = dice.uniform(shown[at].start, shown[at].end) + shift
+        shift = max(-FARTHEST, min(FARTHEST, rng.normal(0.0, SHIFT)))
+        time = rng.uniform(shown[at].start, shown[at].end) + shift
         _take(taken, slots, _Mention(shown[at].step, at), time)
     return taken
 
 
-def _hidden_mention(
-    recipe: Recipe, shown: Sequence[Shown], duration: float, dice: Dice
-) -> tuple[_Mention, float] | None:
+def _hidden_mention(recipe: Recipe, shown: Sequence[Shown], duration: float, rng: Rng) -> tuple[_Mention, float] | None:
     """A step that is not shown, and a time between its neighbours in the recipe."""
     hidden = sorted(set(range(len(recipe.steps))) - {s.step for s in shown})
     if not hidden:
         return None
-    step = dice.pick(hidden)
+    step = rng.pick(hidden)
     before = max((s.step, s.end) for s in [*shown, Shown(-1, 0.0, 0.0)] if s.step < step)[1]
     after = min((s.step, s.start) for s in [*shown, Shown(len(recipe.steps), duration, duration)] if s.step > step)[1]
-    return _Mention(step, None), dice.uniform(before, after)
+    return _Mention(step, None), rng.uniform(before, after)
 
 
 def _take(taken: dict[int, _Mention], slots: Sequence[_Slot], mention: _Mention, time: float) -> None:
@@ -153,11 +151,11 @@ def _take(taken: dict[int, _Mention], slots: Sequence[_Slot], mention: _Mention,
 
 
 def _say(
-    recipe: Recipe, shown: Sequence[Shown], mention: _Mention | None, slot: _Slot, pace: float, dice: Dice
+    recipe: Recipe, shown: Sequence[Shown], mention: _Mention | None, slot: _Slot, pace: float, rng: Rng
 ) -> Spoken:
     tried: list[tuple[bool, int, str]] = []
     for _ in range(TRIES):
-        text = chat(dice) if mention is None else _about(recipe, shown, mention, dice)
+        text = chat(rng) if mention is None else _about(recipe, shown, mention, rng)
         words = len(text.split())
         if BRIEFEST * pace <= words <= slot.words:
             break
@@ -166,26 +164,26 @@ def _say(
         text = min(tried)[2]
         words = len(text.split())
     length = min(words / pace, slot.end - slot.start)
-    start = dice.uniform(slot.start, slot.end - length)
+    start = rng.uniform(slot.start, slot.end - length)
     about, which = mention or (None, None)
     return Spoken(round(start, 3), round(start + length, 3), text, about, which)
 
 
-def _about(recipe: Recipe, shown: Sequence[Shown], mention: _Mention, dice: Dice) -> str:
+def _about(recipe: Recipe, shown: Sequence[Shown], mention: _Mention, rng: Rng) -> str:
     step = recipe.steps[mention.about]
     also = None
-    if mention.shown is not None and dice.chance(TWO_AT_ONCE):
+    if mention.shown is not None and rng.chance(TWO_AT_ONCE):
         nearby = [recipe.steps[s.step] for s in shown[max(0, mention.shown - 1) : mention.shown + 2]]
         also = next((other for other in nearby if joins(step, other)), None)
-    return say_step(step, dice, also)
+    return say_step(step, rng, also)
 
 
-def _bookends(recipe: Recipe, duration: float, pace: float, dice: Dice) -> tuple[Spoken, ...]:
+def _bookends(recipe: Recipe, duration: float, pace: float, rng: Rng) -> tuple[Spoken, ...]:
     """A greeting and a farewell, where there is room for both."""
     if duration < 2 * BOOKEND:
         return ()
-    hello, bye = greet(recipe.title, dice), take_leave(recipe.title, dice)
-    start, end = dice.uniform(0.2, 2.0), duration - dice.uniform(0.2, 2.0)
+    hello, bye = greet(recipe.title, rng), take_leave(recipe.title, rng)
+    start, end = rng.uniform(0.2, 2.0), duration - rng.uniform(0.2, 2.0)
     return (
         Spoken(round(start, 3), round(start + len(hello.split()) / pace, 3), hello, None, None),
         Spoken(round(end - len(bye.split()) / pace, 3), round(end, 3), bye, None, None),

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mmcc.kitchen import KITCHEN_VERSION
-from mmcc.kitchen.dice import Dice
 from mmcc.kitchen.recipes import PRIMARY, RELATED, Recipe
+from mmcc.kitchen.rng import Rng
 from mmcc.kitchen.script import Script, write_script
 from mmcc.kitchen.timeline import Timeline, draw_timeline
 
@@ -71,24 +71,24 @@ def video_id(seed: int, number: int) -> str:
 
 def _validation(videos: int, tasks: int, seed: int) -> set[int]:
     """A share of all, as nearly as many of each task as can be."""
-    turns = Dice("split", seed).shuffled(range(tasks))
-    of_task = {task: Dice("split", seed, task).shuffled(range(task, videos, tasks)) for task in turns}
+    turns = Rng("split", seed).shuffled(range(tasks))
+    of_task = {task: Rng("split", seed, task).shuffled(range(task, videos, tasks)) for task in turns}
     longest = max(map(len, of_task.values()))
     dealt = [of_task[task][at] for at in range(longest) for task in turns if at < len(of_task[task])]
     return set(dealt[: round(videos * VALIDATION_SHARE)])
 
 
 def timeline_of(planned: Planned) -> Timeline:
-    return planned.timeline or draw_timeline(planned.recipe, _dice(planned).child("timeline"))
+    return planned.timeline or draw_timeline(planned.recipe, _rng(planned).child("timeline"))
 
 
 def script_of(planned: Planned, settings: KitchenSettings) -> Script:
     """A video's course: its name, its seed and this version of the kitchen decide on all of it."""
-    return write_script(planned.recipe, timeline_of(planned), _dice(planned), bookends=settings.bookends)
+    return write_script(planned.recipe, timeline_of(planned), _rng(planned), bookends=settings.bookends)
 
 
-def _dice(planned: Planned) -> Dice:
-    return Dice("kitchen", KITCHEN_VERSION, planned.seed, planned.id)
+def _rng(planned: Planned) -> Rng:
+    return Rng("kitchen", KITCHEN_VERSION, planned.seed, planned.id)
 
 
 def scripts(settings: KitchenSettings) -> Sequence[tuple[Planned, Script]]:

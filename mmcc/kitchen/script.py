@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from mmcc.kitchen.dice import Dice
 from mmcc.kitchen.narration import Spoken, narrate
 from mmcc.kitchen.recipes import Recipe, Step
+from mmcc.kitchen.rng import Rng
 from mmcc.kitchen.scene import Scene, World, during, laid_out
 from mmcc.kitchen.shots import WORK, Shot, draw_shots
 from mmcc.kitchen.timeline import Timeline
@@ -103,8 +103,8 @@ class Script:
             yield self.at(number / rate)
 
 
-def write_script(recipe: Recipe, timeline: Timeline, dice: Dice, *, bookends: bool = False) -> Script:
+def write_script(recipe: Recipe, timeline: Timeline, rng: Rng, *, bookends: bool = False) -> Script:
     """A video of a recipe over a timeline, filmed and narrated by chance."""
-    shots = draw_shots(recipe, timeline, dice.child("shots"))
-    spoken = narrate(recipe, timeline.shown, timeline.duration, dice.child("words"), bookends=bookends)
-    return Script(recipe, dice.name, timeline, shots, spoken)
+    shots = draw_shots(recipe, timeline, rng.child("shots"))
+    spoken = narrate(recipe, timeline.shown, timeline.duration, rng.child("words"), bookends=bookends)
+    return Script(recipe, rng.name, timeline, shots, spoken)

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Protocol
 
 from mmcc.errors import InputError
-from mmcc.kitchen.dice import Dice
 from mmcc.kitchen.plan import KitchenSettings, Planned
 from mmcc.kitchen.recipes import Recipe, Step
+from mmcc.kitchen.rng import Rng
 from mmcc.kitchen.timeline import Shown, Timeline
 
 _TAIL = (5.0, 15.0)  # seconds after the last step: the release does not say how long a video is
@@ -88,5 +88,5 @@ def _timeline(video: RealVideo, seed: int) -> Timeline:
         (Shown(step.step - 1, step.start, max(step.end, step.start + _SHORTEST)) for step in video.steps),
         key=lambda shown: shown.start,
     )
-    tail = Dice("semi-real", seed, video.id).uniform(*_TAIL)
+    tail = Rng("semi-real", seed, video.id).uniform(*_TAIL)
     return Timeline(tuple(shown), round(max(each.end for each in shown) + tail, 2))

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import pairwise
 
-from mmcc.kitchen.dice import Dice
 from mmcc.kitchen.recipes import Recipe
+from mmcc.kitchen.rng import Rng
 from mmcc.kitchen.timeline import Timeline
 
 WORK = "work"  # the counter, with what lies there
@@ -43,57 +43,57 @@ class _Piece:
     focus: str
 
 
-def draw_shots(recipe: Recipe, timeline: Timeline, dice: Dice) -> tuple[Shot, ...]:
+def draw_shots(recipe: Recipe, timeline: Timeline, rng: Rng) -> tuple[Shot, ...]:
     """Shots from 0 to the end of the timeline, without a hole."""
     pieces: list[_Piece] = []
     clock = 0.0
     for shown in timeline.shown:
-        pieces += _between_steps(clock, shown.start, recipe, dice)
+        pieces += _between_steps(clock, shown.start, recipe, rng)
         clock = max(clock, shown.start)  # real steps overlap
-        pieces += _within_step(clock, shown.end, recipe.steps[shown.step].vessel, dice)
+        pieces += _within_step(clock, shown.end, recipe.steps[shown.step].vessel, rng)
         clock = max(clock, shown.end)
-    pieces += _between_steps(clock, timeline.duration, recipe, dice)
-    return _joined(pieces, dice)
+    pieces += _between_steps(clock, timeline.duration, recipe, rng)
+    return _joined(pieces, rng)
 
 
-def _between_steps(start: float, end: float, recipe: Recipe, dice: Dice) -> list[_Piece]:
+def _between_steps(start: float, end: float, recipe: Recipe, rng: Rng) -> list[_Piece]:
     return [
-        _Piece(*span, WORK if dice.chance(_IDLE_WORK) else dice.weighted(DISTRACTORS), dice.pick(recipe.vessels))
-        for span in _cut_up(start, end, dice)
+        _Piece(*span, WORK if rng.chance(_IDLE_WORK) else rng.weighted(DISTRACTORS), rng.pick(recipe.vessels))
+        for span in _cut_up(start, end, rng)
     ]
 
 
-def _within_step(start: float, end: float, vessel: str, dice: Dice) -> list[_Piece]:
-    spans = _cut_up(start, end, dice)
+def _within_step(start: float, end: float, vessel: str, rng: Rng) -> list[_Piece]:
+    spans = _cut_up(start, end, rng)
     if not spans:
         return []
-    seen = dice.integer(0, len(spans) - 1)  # every step is on screen at some moment
+    seen = rng.integer(0, len(spans) - 1)  # every step is on screen at some moment
     return [
-        _Piece(*span, dice.weighted(DISTRACTORS) if at != seen and dice.chance(_CUTAWAY) else WORK, vessel)
+        _Piece(*span, rng.weighted(DISTRACTORS) if at != seen and rng.chance(_CUTAWAY) else WORK, vessel)
         for at, span in enumerate(spans)
     ]
 
 
-def _cut_up(start: float, end: float, dice: Dice) -> list[tuple[float, float]]:
+def _cut_up(start: float, end: float, rng: Rng) -> list[tuple[float, float]]:
     """Spans of one shot each; none at all where there is no time."""
     cuts = [start]
     while end - cuts[-1] > 0:
-        length = max(_SHORTEST, dice.lognormal(_SHOT_SECONDS, _SHOT_SPREAD))
+        length = max(_SHORTEST, rng.lognormal(_SHOT_SECONDS, _SHOT_SPREAD))
         cuts.append(end if end - cuts[-1] < length + _SHORTEST else round(cuts[-1] + length, 2))
-    if dice.chance(0.5):  # what is left for the last span differs in length: it may as well come first
+    if rng.chance(0.5):  # what is left for the last span differs in length: it may as well come first
         cuts = [start, *(round(start + end - cut, 2) for cut in cuts[-2:0:-1]), end] if len(cuts) > 1 else cuts
     return list(pairwise(cuts))
 
 
-def _joined(pieces: list[_Piece], dice: Dice) -> tuple[Shot, ...]:
+def _joined(pieces: list[_Piece], rng: Rng) -> tuple[Shot, ...]:
     """Neighbouring pieces at one vessel may be one run of the camera."""
     shots: list[Shot] = []
     for number, piece in enumerate(pieces):
         last = shots[-1] if shots else None
-        joins = last and last.kind == piece.kind == WORK and last.focus == piece.focus and dice.chance(_SAME_CAMERA)
+        joins = last and last.kind == piece.kind == WORK and last.focus == piece.focus and rng.chance(_SAME_CAMERA)
         if last and joins:
             shots[-1] = Shot(last.start, piece.end, last.kind, last.seed, last.focus)
         else:
-            seed = dice.child("shot", number).name
+            seed = rng.child("shot", number).name
             shots.append(Shot(piece.start, piece.end, piece.kind, seed, piece.focus if piece.kind == WORK else ""))
     return tuple(shots)

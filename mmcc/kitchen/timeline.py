@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from mmcc.kitchen.dice import Dice
 from mmcc.kitchen.recipes import Recipe, needs
+from mmcc.kitchen.rng import Rng
 
 # Each constant answers for the statistic in its comment; `benchmarks/calibration.py` holds them against CrossTask.
 MOST_LEFT_OUT = 0.6  # a video leaves out 0 to 60 % of the steps: steps missing, 30 % in the mean
@@ -46,25 +46,25 @@ class Timeline:
     duration: float
 
 
-def draw_timeline(recipe: Recipe, dice: Dice) -> Timeline:
+def draw_timeline(recipe: Recipe, rng: Rng) -> Timeline:
     """A video of a recipe by chance."""
-    while (timeline := _of_any_length(recipe, dice)).duration > LONGEST:
+    while (timeline := _of_any_length(recipe, rng)).duration > LONGEST:
         pass
     return timeline
 
 
-def _of_any_length(recipe: Recipe, dice: Dice) -> Timeline:
-    order = _with_rounds(_order(recipe, _chosen(recipe, dice), dice), dice)
-    pace = dice.lognormal(1.0, PACE_SPREAD)
-    now = _hundredths(dice.uniform(*END))
+def _of_any_length(recipe: Recipe, rng: Rng) -> Timeline:
+    order = _with_rounds(_order(recipe, _chosen(recipe, rng), rng), rng)
+    pace = rng.lognormal(1.0, PACE_SPREAD)
+    now = _hundredths(rng.uniform(*END))
     shown = []
     for at, step in enumerate(order):
-        if at and not dice.chance(STRAIGHT_ON):
-            now += _hundredths(dice.lognormal(GAP_MEDIAN * pace, GAP_SPREAD))
+        if at and not rng.chance(STRAIGHT_ON):
+            now += _hundredths(rng.lognormal(GAP_MEDIAN * pace, GAP_SPREAD))
         start = now
-        now += _hundredths(SHORTEST + dice.lognormal(STEP_MEDIAN * pace, STEP_SPREAD))
+        now += _hundredths(SHORTEST + rng.lognormal(STEP_MEDIAN * pace, STEP_SPREAD))
         shown.append(Shown(step, start / 100, now / 100))
-    return Timeline(tuple(shown), (now + _hundredths(dice.uniform(*END))) / 100)
+    return Timeline(tuple(shown), (now + _hundredths(rng.uniform(*END))) / 100)
 
 
 def _hundredths(seconds: float) -> int:
@@ -72,31 +72,31 @@ def _hundredths(seconds: float) -> int:
     return round(seconds * 100)
 
 
-def _chosen(recipe: Recipe, dice: Dice) -> list[int]:
+def _chosen(recipe: Recipe, rng: Rng) -> list[int]:
     """The steps that are not left out, at least one."""
-    left_out = dice.uniform(0, MOST_LEFT_OUT)
+    left_out = rng.uniform(0, MOST_LEFT_OUT)
     steps = range(len(recipe.steps))
-    return [step for step in steps if not dice.chance(left_out)] or [dice.pick(steps)]
+    return [step for step in steps if not rng.chance(left_out)] or [rng.pick(steps)]
 
 
-def _order(recipe: Recipe, chosen: list[int], dice: Dice) -> list[int]:
+def _order(recipe: Recipe, chosen: list[int], rng: Rng) -> list[int]:
     """Every step strays from its place; most then wait for those that they need, and so only free ones swap."""
-    straying = dice.uniform(0, UNTIDIEST)
+    straying = rng.uniform(0, UNTIDIEST)
     place: dict[int, float] = {}
     for at, step in enumerate(chosen):
-        place[step] = at + straying * dice.normal()
-        if not dice.chance(HEEDLESS):
+        place[step] = at + straying * rng.normal()
+        if not rng.chance(HEEDLESS):
             place[step] = max([place[step], *(place[needed] for needed in needs(recipe)[step] if needed in place)])
     return sorted(chosen, key=lambda step: (place[step], step))
 
 
-def _with_rounds(order: list[int], dice: Dice) -> list[int]:
+def _with_rounds(order: list[int], rng: Rng) -> list[int]:
     """After any step the last few may be shown once more, and again: pour, flip, take, pour, flip, take."""
-    again = dice.uniform(0, MOST_REPEATING)
+    again = rng.uniform(0, MOST_REPEATING)
     steps: list[int] = []
     for step in order:
         steps.append(step)
-        length = dice.weighted(ROUNDS)
-        while dice.chance(again):
+        length = rng.weighted(ROUNDS)
+        while rng.chance(again):
             steps += steps[-length:]
     return steps

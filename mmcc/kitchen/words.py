@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from mmcc.kitchen.dice import Dice
+from mmcc.kitchen.rng import Rng
 
 Rules = Mapping[str, Sequence[str]]
 
@@ -20,12 +20,12 @@ _TWICE = re.compile(r"\b(\w+) \1\b")
 _VOWELS = re.compile(r"[aeiouy]+")
 
 
-def fill(text: str, rules: Rules, dice: Dice) -> str:
+def fill(text: str, rules: Rules, rng: Rng) -> str:
     """A text with every slot filled, innermost first, until none is left."""
 
     def choose(match: re.Match[str]) -> str:
         slot = match[1]
-        return dice.pick(rules[slot]) if slot in rules else dice.pick(slot.split("|"))
+        return rng.pick(rules[slot]) if slot in rules else rng.pick(slot.split("|"))
 
     while "{" in text:
         text = _SLOT.sub(choose, text)
@@ -45,9 +45,9 @@ _OPENINGS = (
 ).split("|")
 
 
-def with_opening(text: str, dice: Dice) -> str:
+def with_opening(text: str, rng: Rng) -> str:
     """Now and then a word or two to win time."""
-    return dice.pick(_OPENINGS) + text if dice.chance(FILLED_PAUSES) else text
+    return rng.pick(_OPENINGS) + text if rng.chance(FILLED_PAUSES) else text
 
 
 def article(word: str) -> str:
@@ -179,29 +179,29 @@ def noun(word: str) -> Noun:
     return Noun((Name("", word),) if is_plural else (Name(word),), ())
 
 
-def mention(thing: Noun, dice: Dice, adjectives: Sequence[str] = (), *, is_new: bool = True) -> Mention:
+def mention(thing: Noun, rng: Rng, adjectives: Sequence[str] = (), *, is_new: bool = True) -> Mention:
     """A thing with a determiner or, where it is new, an amount: "the onion", "{my} milk", "two eggs"."""
-    name = thing.names[0] if dice.chance(0.55) else dice.pick(thing.names)
-    plural = bool(name.many) and (not name.one or dice.chance(0.5))
+    name = thing.names[0] if rng.chance(0.55) else rng.pick(thing.names)
+    plural = bool(name.many) and (not name.one or rng.chance(0.5))
     text = name.many if plural else name.one
-    if adjectives and dice.chance(0.5):
-        text = f"{dice.pick(adjectives)} {text}"
-    if is_new and thing.amounts and (plural or not name.many) and dice.chance(0.45):
-        amount = dice.pick(thing.amounts)
+    if adjectives and rng.chance(0.5):
+        text = f"{rng.pick(adjectives)} {text}"
+    if is_new and thing.amounts and (plural or not name.many) and rng.chance(0.45):
+        amount = rng.pick(thing.amounts)
         return Mention(f"{amount} {text}", plural or amount.startswith("two "))
-    if is_new and name.many and not plural and dice.chance(0.4):
+    if is_new and name.many and not plural and rng.chance(0.4):
         return Mention(article(text), False)
-    return Mention(f"{dice.pick(_THESE if plural else _THIS)} {text}", plural)
+    return Mention(f"{rng.pick(_THESE if plural else _THIS)} {text}", plural)
 
 
 _THIS = ("the", "the", "the", "the", "this", "{my}", "{my}")
 _THESE = ("the", "the", "the", "the", "these", "{my}", "{my}")
 
 
-def definite(thing: Noun, dice: Dice) -> str:
+def definite(thing: Noun, rng: Rng) -> str:
     """A thing that is there: "the pan", "{my} skillet"."""
-    name = thing.names[0] if dice.chance(0.6) else dice.pick(thing.names)
-    return f"{dice.pick(_THIS)} {name.one}" if not name.many else f"{dice.pick(_THESE)} {name.many}"
+    name = thing.names[0] if rng.chance(0.6) else rng.pick(thing.names)
+    return f"{rng.pick(_THIS)} {name.one}" if not name.many else f"{rng.pick(_THESE)} {name.many}"
 
 
 # --- verbs ----------------------------------------------------------------------------------------------------------

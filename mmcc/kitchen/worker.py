@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from mmcc.errors import OutputError
 from mmcc.kitchen.captions import write_clean, write_rolling
-from mmcc.kitchen.dice import Dice
 from mmcc.kitchen.features import script_features
 from mmcc.kitchen.files import drafted, is_whole, put_text
 from mmcc.kitchen.film import write_film
 from mmcc.kitchen.plan import KitchenSettings, Planned, script_of
 from mmcc.kitchen.recipes import Recipe, Step
+from mmcc.kitchen.rng import Rng
 from mmcc.kitchen.script import Script
 from mmcc.kitchen.timeline import Shown, Timeline
 from mmcc.media.sandbox import Job, Report, serve
@@ -47,7 +47,7 @@ class FilesOf:
 
 def is_rolling(planned: Planned) -> bool:
     """Whether its captions are automatic ones that roll, as half of all are."""
-    return Dice("caption style", planned.seed, planned.id).chance(0.5)
+    return Rng("caption style", planned.seed, planned.id).chance(0.5)
 
 
 def to_job(planned: Planned, settings: KitchenSettings, out: Path, *, pixels: bool, features: bool) -> Job:
@@ -85,7 +85,7 @@ def write_video(job: Job, report: Report) -> Job:
             with drafted(files.features) as draft:
                 _save(draft, script_features(script))
         if job["pixels"] and not is_whole(files.video):
-            quantiser = Dice(script.seed, "film").integer(_FINEST, _COARSEST)
+            quantiser = Rng(script.seed, "film").integer(_FINEST, _COARSEST)
             frames = _telling(_frames(script, settings), settings.fps, script.timeline.duration, report)
             with drafted(files.video) as draft:
                 write_film(draft, frames, settings.size, settings.fps, quantiser)

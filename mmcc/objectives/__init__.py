@@ -10,10 +10,10 @@ from mmcc.objectives.config import (
     ObjectiveConfig,
 )
 from mmcc.objectives.cycle import Cycle, cycle_back
-from mmcc.objectives.draws import Draws
 from mmcc.objectives.losses import Dynamics, Losses, LossWeights
 from mmcc.objectives.mmcc import MMCCObjective
 from mmcc.objectives.registry import Objective, find_objective, register_objective
+from mmcc.objectives.rng import SampleRng
 from mmcc.objectives.starts import Starts, concreteness, sample_starts
 
 __all__ = [
@@ -22,7 +22,6 @@ __all__ = [
     "Cycle",
     "CycleConfig",
     "DirectionConfig",
-    "Draws",
     "Dynamics",
     "LossWeights",
     "Losses",
@@ -31,6 +30,7 @@ __all__ = [
     "MemDPCConfig",
     "Objective",
     "ObjectiveConfig",
+    "SampleRng",
     "Starts",
     "concreteness",
     "cycle_back",

@@ -19,11 +19,11 @@ import torch
 from torch import Tensor
 
 from mmcc.models.nodes import BatchLike, Nodes
+from mmcc.objectives.anchors import OTHER, after, anchors_at
 from mmcc.objectives.config import ObjectiveConfig
-from mmcc.objectives.distribution import Tally, means_over_processes
-from mmcc.objectives.draws import Draws
+from mmcc.objectives.distribution import SumCount, means_over_processes
 from mmcc.objectives.losses import Losses, LossWeights
-from mmcc.objectives.moments import OTHER, after, moments_at
+from mmcc.objectives.rng import SampleRng
 
 WITHIN, ACROSS = "anticipation", "anticipation_across"
 
@@ -45,24 +45,24 @@ class Anticipation(ABC):
         """[B, N, K]: for each node of `modality`, the nodes of `ahead` that it may predict."""
 
     def __call__(
-        self, model: Predictor, nodes: Mapping[str, Nodes], batch: BatchLike, weights: LossWeights, random: Draws
+        self, model: Predictor, nodes: Mapping[str, Nodes], batch: BatchLike, weights: LossWeights, rng: SampleRng
     ) -> Losses:
-        means, logged = means_over_processes(self.tallies(model, nodes))
+        means, logged = means_over_processes(self.sum_counts(model, nodes))
         return Losses(torch.stack([means[name] for name in (WITHIN, ACROSS) if name in means]).sum(), logged)
 
-    def tallies(self, model: Predictor, nodes: Mapping[str, Nodes]) -> dict[str, Tally]:
+    def sum_counts(self, model: Predictor, nodes: Mapping[str, Nodes]) -> dict[str, SumCount]:
         """Each term's local sum and count; to log, the share of nodes that have a target in their modality."""
-        tallies: dict[str, Tally] = {}
+        sum_counts: dict[str, SumCount] = {}
         for modality, own in nodes.items():
             prediction = model.future(own.z)
             for name, ahead in ((WITHIN, modality), (ACROSS, OTHER[modality]))[: 1 + self.config.across]:
                 targets = self.targets(nodes, modality, ahead)
-                tally = _to_nearest(prediction, nodes[ahead], targets)
-                tallies[name] = tallies[name] + tally if name in tallies else tally
+                sum_count = _to_nearest(prediction, nodes[ahead], targets)
+                sum_counts[name] = sum_counts[name] + sum_count if name in sum_counts else sum_count
                 if name == WITHIN:
                     found = targets.any(dim=-1)
-                    tallies[f"target_share/{modality}"] = Tally.of(found.to(own.z.dtype), own.valid)
-        return tallies
+                    sum_counts[f"target_share/{modality}"] = SumCount.of(found.to(own.z.dtype), own.valid)
+        return sum_counts
 
 
 def later_nodes(nodes: Mapping[str, Nodes], modality: str, ahead: str) -> Tensor:
@@ -70,10 +70,10 @@ def later_nodes(nodes: Mapping[str, Nodes], modality: str, ahead: str) -> Tensor
     time."""
     own = nodes[modality]
     every_index = torch.arange(own.valid.shape[1], device=own.valid.device).expand_as(own.valid)
-    return after(moments_at(nodes, modality, every_index), nodes, ahead) & own.valid[..., None]
+    return after(anchors_at(nodes, modality, every_index), nodes, ahead) & own.valid[..., None]
 
 
-def _to_nearest(prediction_BND: Tensor, others: Nodes, targets_BNK: Tensor) -> Tally:
+def _to_nearest(prediction_BND: Tensor, others: Nodes, targets_BNK: Tensor) -> SumCount:
     cosine_BNK = prediction_BND @ others.pi.detach().mT  # both are unit vectors
     nearest_BN = cosine_BNK.masked_fill(~targets_BNK, -torch.inf).max(dim=-1).values
-    return Tally.of(-nearest_BN, targets_BNK.any(dim=-1))
+    return SumCount.of(-nearest_BN, targets_BNK.any(dim=-1))

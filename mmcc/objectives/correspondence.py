@@ -1,31 +1,122 @@
-"""Cross-modal correspondence alone: the baseline that predicts nothing, and the Ψ that RA and TAP predict.
+"""Cross-modal correspondence: a moment's frame and its narration should find each other.
 
-L = λ2 L_cross-modal                                       (Eq. 13, in the form that `cross_modal.form` names)
+An anchor is a node M_i with its moment M'_j, the node of the other modality nearest in time. With
+s(a, b) = π_a · π_b / τ over pairs of a node of M and one of M', the anchor's row is all pairs of M_i, its column all
+pairs of M'_j:
+
+    L = -log  Σ_{(a, b) ∈ P} w(t_a - t_b) e^{s(a, b)}  /  Σ_{(a, b) ∈ row ∪ column} e^{s(a, b)}
+                                                            (Eq. 13 with the three changes of the appendix)
+
+P: the pairs (M_i, b) with b within k nodes of M'_j, and the pairs (a, M'_j) with a within k nodes of the moment of
+M'_j in M; w(t) = exp(-t² / 2σ²). Rows and columns run over the whole batch: the same video, other videos, and the
+other processes' videos. Where row and column cross, the pair counts once, above and below. An anchor whose nearest
+node is too far off to be a positive has no moment, and is dropped. Frames and utterances are anchors alike.
+
+`form: mil_nce` is Eq. 13 before those changes (MIL-NCE, Miech et al., 2020): positives in one direction of retrieval,
+all of weight one however far off in time, and negatives from other videos alone,
+
+    L = -log  Σ_{b ∈ P} e^{s(M_i, b)}  /  ( Σ_{b ∈ P} e^{s(M_i, b)}  +  Σ_{b of others} e^{s(M_i, b)}
+                                                                  +  Σ_{a of others} e^{s(a, M'_j)} )
+
+with P the nodes within k of M'_j. A segment counts as a video.
+
+Shapes: B segments, N nodes of one modality, K nodes of the other, P packed nodes of the batch, D dims.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
-from mmcc.models.nodes import BatchLike, Nodes
-from mmcc.models.registry import Model
-from mmcc.objectives.config import ObjectiveConfig
-from mmcc.objectives.cross_modal import cross_modal_loss
-from mmcc.objectives.distribution import means_over_processes
-from mmcc.objectives.draws import Draws
-from mmcc.objectives.log_sums import batch_keys
-from mmcc.objectives.losses import Losses, LossWeights
+import torch
+import torch.distributed as dist
+from torch import Tensor
+
+from mmcc.models.nodes import TEXT, VISION, Nodes
+from mmcc.objectives.config import CrossModalConfig
+from mmcc.objectives.distribution import SumCount, gather_with_gradient, world_size
+from mmcc.objectives.log_sums import log_sum, log_sum_where, log_union
+
+_MOST_SEGMENTS = 1 << 32  # in one process
 
 
-class CrossModalObjective:
-    """A moment's frame and its narration should find each other; g and f learn nothing."""
+@dataclass(frozen=True)
+class _Side:
+    """One modality's nodes against the other's."""
 
-    def __init__(self, config: ObjectiveConfig) -> None:
-        self.config = config
+    scores: Tensor  # [B, N, K] s within the segment
+    log_weights: Tensor  # [B, N, K] log w
+    moment: Tensor  # [B, N] index of the nearest node
+    positives: Tensor  # [B, N, K] bool: the nodes around it that are near enough
+    positive_sum: Tensor  # [B, N] log Σ w e^s over the positives
+    batch_sum: Tensor  # [B, N] log Σ e^s over the whole batch; of the other videos alone in mil_nce
 
-    def __call__(
-        self, model: Model, nodes: Mapping[str, Nodes], batch: BatchLike, weights: LossWeights, random: Draws
-    ) -> Losses:
-        tally = cross_modal_loss(nodes, batch_keys(nodes), self.config.cross_modal)
-        means, logged = means_over_processes({"cross_modal": tally})
-        return Losses(weights.cross_modal * means["cross_modal"], logged)
+
+def cross_modal_loss(nodes: Mapping[str, Nodes], keys_PD: Mapping[str, Tensor], config: CrossModalConfig) -> SumCount:
+    """The loss above over all anchors of both modalities; `keys_PD` is `batch_keys` of the nodes."""
+    vision, text = nodes[VISION], nodes[TEXT]
+    vision_scores = vision.pi[vision.valid] @ keys_PD[TEXT].mT / config.temperature
+    if world_size() == 1:
+        text_scores = vision_scores.mT  # the same pairs
+    else:
+        text_scores = text.pi[text.valid] @ keys_PD[VISION].mT / config.temperature
+    vision_side = _side(vision, text, _batch_sum(vision, text, vision_scores, config), config)
+    text_side = _side(text, vision, _batch_sum(text, vision, text_scores, config), config)
+    anchors = _plain_anchors if config.form == "mil_nce" else _anchors
+    return anchors(vision_side, text_side) + anchors(text_side, vision_side)
+
+
+def _anchors(rows: _Side, columns: _Side) -> SumCount:
+    """The anchors in the modality of `rows`."""
+    moment = rows.moment
+    has_moment = rows.positives.any(dim=-1)
+    crossing = torch.where(has_moment, _pick(rows.scores, moment), -torch.inf)
+    positive_in_column = _pick(columns.positives.mT, moment)
+    positive_crossing = torch.where(positive_in_column, crossing + _pick(rows.log_weights, moment), -torch.inf)
+    numerator = log_union(rows.positive_sum, columns.positive_sum.gather(1, moment), positive_crossing)
+    denominator = log_union(rows.batch_sum, columns.batch_sum.gather(1, moment), crossing)
+    return SumCount.of(denominator - numerator, has_moment)
+
+
+def _plain_anchors(rows: _Side, columns: _Side) -> SumCount:
+    """The same in mil_nce: positives are of this video and negatives of others, so that no pair counts twice."""
+    negatives = torch.logaddexp(rows.batch_sum, columns.batch_sum.gather(1, rows.moment))
+    denominator = torch.logaddexp(rows.positive_sum, negatives)
+    return SumCount.of(denominator - rows.positive_sum, rows.positives.any(dim=-1))
+
+
+def _side(own: Nodes, others: Nodes, batch_sum: Tensor, config: CrossModalConfig) -> _Side:
+    scores = own.pi @ others.pi.mT / config.temperature
+    lag = (own.times.to(scores.dtype)[..., None] - others.times[:, None]).abs()
+    log_weights = -(lag**2) / (2 * config.sigma**2)
+    moment = lag.masked_fill(~others.valid[:, None], torch.inf).argmin(dim=-1)
+    places = torch.arange(others.valid.shape[1], device=moment.device)
+    positives = (places - moment[..., None]).abs() <= config.window
+    positives = positives & own.valid[..., None] & others.valid[:, None]
+    if config.form == "mil_nce":
+        log_weights = torch.zeros_like(log_weights)
+    else:
+        positives = positives & (log_weights.exp() >= config.least_weight)
+    positive_sum = log_sum_where(scores + log_weights, positives)
+    return _Side(scores, log_weights, moment, positives, positive_sum, batch_sum)
+
+
+def _batch_sum(own: Nodes, others: Nodes, batch_scores: Tensor, config: CrossModalConfig) -> Tensor:
+    """[B, N]: log Σ e^s of each node over the keys of the batch, or of the other videos' among them."""
+    if config.form == "mil_nce":
+        elsewhere = _segments(own) != gather_with_gradient(_segments(others)).mT
+        sums = log_sum_where(batch_scores, elsewhere)
+    else:
+        sums = log_sum(batch_scores)
+    return torch.zeros_like(own.pi[..., 0]).masked_scatter(own.valid, sums)
+
+
+def _segments(nodes: Nodes) -> Tensor:
+    """[P, 1]: the segment of each valid node, by a number that no other process gives."""
+    first = dist.get_rank() * _MOST_SEGMENTS if world_size() > 1 else 0
+    segment_BN = torch.arange(first, first + len(nodes.valid), device=nodes.valid.device)[:, None]
+    return segment_BN.expand_as(nodes.valid)[nodes.valid][:, None]
+
+
+def _pick(tensor_BNK: Tensor, index_BN: Tensor) -> Tensor:
+    return tensor_BNK.gather(-1, index_BN[..., None]).squeeze(-1)

@@ -25,10 +25,10 @@ from torch import Tensor
 
 from mmcc.models.attention import log_attention, soft_attention
 from mmcc.models.nodes import TEXT, VISION, Nodes
+from mmcc.objectives.anchors import OTHER, Anchors, after, anchors_at, before, take
 from mmcc.objectives.config import CyclePath
-from mmcc.objectives.distribution import Tally
+from mmcc.objectives.distribution import SumCount
 from mmcc.objectives.losses import Dynamics
-from mmcc.objectives.moments import OTHER, Moments, after, before, moments_at, take
 from mmcc.objectives.starts import Starts
 
 
@@ -37,12 +37,12 @@ class Cycle:
     """The stations of a batch's cycles, and the edges between them."""
 
     starts: Starts
-    start: Moments  # α
+    start: Anchors  # α
     z_start: dict[str, Tensor]  # [B, S, D] of each modality, in unimodal cycles too
     start_edge: Tensor  # [B, S, N] weights of Eq. 2, over M'
     future_query: Tensor  # [B, S, D] g_fwd(z_α)
     future_edge: Tensor  # [B, S, N] weights of Eq. 3, over M (M' on the across path)
-    future: Moments  # index(β), detached
+    future: Anchors  # index(β), detached
     z_future: dict[str, Tensor]  # [B, S, D] of each modality
     future_counterpart_edge: Tensor  # [B, S, N] weights of Eq. 4
     past_query: Tensor  # [B, S, D] g_back(z_β)
@@ -73,7 +73,7 @@ def cycle_back(
     own, other = starts.modality, OTHER[starts.modality]
     ahead = own if path == "within" else other
     beside = OTHER[ahead]
-    start = moments_at(nodes, own, starts.index)
+    start = anchors_at(nodes, own, starts.index)
 
     def cross_modal_edge(pi_BSD: Tensor, modality: str) -> tuple[Tensor, Tensor]:
         keys = nodes[modality]
@@ -85,7 +85,7 @@ def cycle_back(
     future_query = model.future(_state(model, z_start, starts, ahead))
     future_candidates = after(start, nodes, ahead) if constrain else _everything(nodes[ahead], starts)
     z_ahead, future_edge = soft_attention(future_query, nodes[ahead].pi, nodes[ahead].z, future_candidates, temperature)
-    future = moments_at(nodes, ahead, future_edge.detach().argmax(dim=-1))
+    future = anchors_at(nodes, ahead, future_edge.detach().argmax(dim=-1))
     if hard:
         z_ahead = take(nodes[ahead].z, future.index)
     z_beside, future_counterpart_edge = cross_modal_edge(model.project(z_ahead, ahead), beside)
@@ -110,15 +110,15 @@ def cycle_back(
     )
 
 
-def cycle_loss(cycle: Cycle) -> Tally:
+def cycle_loss(cycle: Cycle) -> SumCount:
     """Eq. 6 over the cycles that have a choice on their way back."""
     at_start = cycle.return_scores.gather(-1, cycle.starts.index[..., None]).squeeze(-1)
-    return Tally.of(-at_start, cycle.with_choice)
+    return SumCount.of(-at_start, cycle.with_choice)
 
 
-def single_candidate_share(cycle: Cycle) -> Tally:
+def single_candidate_share(cycle: Cycle) -> SumCount:
     """How many of the cycles had to be left out because a single way led back."""
-    return Tally.of((~cycle.with_choice).to(cycle.return_scores.dtype), cycle.starts.valid)
+    return SumCount.of((~cycle.with_choice).to(cycle.return_scores.dtype), cycle.starts.valid)
 
 
 def _state(model: Dynamics, z: Mapping[str, Tensor], starts: Starts, unimodal_modality: str) -> Tensor:

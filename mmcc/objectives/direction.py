@@ -18,29 +18,29 @@ from collections.abc import Mapping
 from torch import Tensor
 
 from mmcc.models.nodes import Nodes
+from mmcc.objectives.anchors import OTHER, after, before
 from mmcc.objectives.config import DirectionConfig
 from mmcc.objectives.cycle import Cycle
-from mmcc.objectives.distribution import Tally
+from mmcc.objectives.distribution import SumCount
 from mmcc.objectives.log_sums import log_sum, log_sum_where
-from mmcc.objectives.moments import OTHER, after, before
 
 
 def direction_loss(
     nodes: Mapping[str, Nodes], keys_PD: Mapping[str, Tensor], cycle: Cycle, config: DirectionConfig
-) -> dict[str, Tally]:
+) -> dict[str, SumCount]:
     """The parts that are switched on, each with its own mean; the loss is their sum. `keys_PD`: see `batch_keys`."""
     parts = {}
-    for name, query, moments, wanted_side in (
+    for name, query, anchors, wanted_side in (
         ("future", cycle.future_query, cycle.start, after),
         ("past", cycle.past_query, cycle.future, before),
     ):
-        own, other = moments.modality, OTHER[moments.modality]
+        own, other = anchors.modality, OTHER[anchors.modality]
         valid_starts = cycle.starts.valid
         if config.within:
-            wanted = wanted_side(moments, nodes, own) & valid_starts[..., None]
+            wanted = wanted_side(anchors, nodes, own) & valid_starts[..., None]
             parts[f"{name}_within"] = _wrong_way(query, nodes[own], wanted, None, config.temperature)
         if config.across:
-            wanted = wanted_side(moments, nodes, other, config.gap) & valid_starts[..., None]
+            wanted = wanted_side(anchors, nodes, other, config.gap) & valid_starts[..., None]
             keys = keys_PD[other] if config.batch_nodes else None
             parts[f"{name}_across"] = _wrong_way(query, nodes[other], wanted, keys, config.temperature)
     return parts
@@ -48,11 +48,11 @@ def direction_loss(
 
 def _wrong_way(
     query_BSD: Tensor, nodes: Nodes, wanted_BSN: Tensor, keys_PD: Tensor | None, temperature: float
-) -> Tally:
+) -> SumCount:
     """-log of the probability that falls on the wanted nodes, against the segment's nodes or the given keys."""
     scores = query_BSD @ nodes.pi.mT / temperature
     if keys_PD is None:
         everything = log_sum_where(scores, nodes.valid[:, None].expand_as(scores))
     else:
         everything = log_sum(query_BSD @ keys_PD.mT / temperature)
-    return Tally.of(everything - log_sum_where(scores, wanted_BSN), wanted_BSN.any(dim=-1))
+    return SumCount.of(everything - log_sum_where(scores, wanted_BSN), wanted_BSN.any(dim=-1))

@@ -19,19 +19,19 @@ from torch import Tensor
 
 
 @dataclass(frozen=True)
-class Tally:
+class SumCount:
     """A sum over the items that count in this process, and how many they are."""
 
     total: Tensor
     count: Tensor
 
     @staticmethod
-    def of(values: Tensor, counts: Tensor) -> Tally:
+    def of(values: Tensor, counts: Tensor) -> SumCount:
         """The values where `counts` holds; the others may be anything, infinite too."""
-        return Tally(torch.where(counts, values, 0).sum(), counts.sum())
+        return SumCount(torch.where(counts, values, 0).sum(), counts.sum())
 
-    def __add__(self, other: Tally) -> Tally:
-        return Tally(self.total + other.total, self.count + other.count)
+    def __add__(self, other: SumCount) -> SumCount:
+        return SumCount(self.total + other.total, self.count + other.count)
 
 
 def world_size() -> int:
@@ -56,20 +56,20 @@ def gather_with_gradient(tensor_PD: Tensor) -> Tensor:
     return gathered
 
 
-def means_over_processes(tallies: Mapping[str, Tally]) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+def means_over_processes(sum_counts: Mapping[str, SumCount]) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
     """Two means of each tally: the local one with gradient (see the top), and the global one, detached, for the log.
 
     Nothing counted gives 0.
     """
-    totals = torch.stack([tally.total.detach() for tally in tallies.values()])
-    counts = torch.stack([tally.count for tally in tallies.values()]).to(totals.dtype)
+    totals = torch.stack([sum_count.total.detach() for sum_count in sum_counts.values()])
+    counts = torch.stack([sum_count.count for sum_count in sum_counts.values()]).to(totals.dtype)
     totals, counts = all_reduce_sum(torch.stack([totals, counts]))  # one message for all of them
     divisors = counts.clamp(min=1)
     local = {
-        name: tally.total * world_size() / divisor
-        for (name, tally), divisor in zip(tallies.items(), divisors, strict=True)
+        name: sum_count.total * world_size() / divisor
+        for (name, sum_count), divisor in zip(sum_counts.items(), divisors, strict=True)
     }
-    return local, dict(zip(tallies, totals / divisors, strict=True))
+    return local, dict(zip(sum_counts, totals / divisors, strict=True))
 
 
 def _distributed() -> bool:

@@ -18,12 +18,12 @@ from torch import Tensor
 
 from mmcc.models.memdpc import Direction, MemDPC
 from mmcc.models.nodes import VISION, BatchLike, Nodes
+from mmcc.objectives.anchors import take
 from mmcc.objectives.config import ObjectiveConfig
-from mmcc.objectives.distribution import Tally, gather_with_gradient, means_over_processes
-from mmcc.objectives.draws import Draws
+from mmcc.objectives.distribution import SumCount, gather_with_gradient, means_over_processes
 from mmcc.objectives.log_sums import log_sum
 from mmcc.objectives.losses import Losses, LossWeights
-from mmcc.objectives.moments import take
+from mmcc.objectives.rng import SampleRng
 
 
 class MemDPCObjective:
@@ -33,18 +33,18 @@ class MemDPCObjective:
         self.config = config.memdpc
 
     def __call__(
-        self, model: MemDPC, nodes: Mapping[str, Nodes], batch: BatchLike, weights: LossWeights, random: Draws
+        self, model: MemDPC, nodes: Mapping[str, Nodes], batch: BatchLike, weights: LossWeights, rng: SampleRng
     ) -> Losses:
-        means, logged = means_over_processes(self.tallies(model, nodes[VISION]))
+        means, logged = means_over_processes(self.sum_counts(model, nodes[VISION]))
         return Losses(torch.stack([*means.values()]).sum(), logged)
 
-    def tallies(self, model: MemDPC, frames: Nodes) -> dict[str, Tally]:
+    def sum_counts(self, model: MemDPC, frames: Nodes) -> dict[str, SumCount]:
         """Each direction's local sum and count."""
         keys_PD = gather_with_gradient(frames.pi[frames.valid])
         ordered: dict[Direction, Tensor] = {"future": frames.pi, "past": take(frames.pi, _reverse(frames.valid))}
         return {way: self._contrast(model, pi_BND, frames.valid, keys_PD, way) for way, pi_BND in ordered.items()}
 
-    def _contrast(self, model: MemDPC, pi_BND: Tensor, valid_BN: Tensor, keys_PD: Tensor, way: Direction) -> Tally:
+    def _contrast(self, model: MemDPC, pi_BND: Tensor, valid_BN: Tensor, keys_PD: Tensor, way: Direction) -> SumCount:
         """Nodes in the order in which they are seen: valid ones first, so that padding never enters a past."""
         c_BND = model.aggregate(pi_BND, way)
         terms = [c_BND[:0, 0, 0]]  # none, but one to take a gradient of where there is no other
@@ -55,7 +55,7 @@ class MemDPCObjective:
             everything_Q = log_sum(prediction_QD @ keys_PD.mT / self.config.temperature)
             terms.append(everything_Q - (prediction_QD * target_QD).sum(dim=-1) / self.config.temperature)
         losses_Q = torch.cat(terms)
-        return Tally(losses_Q.sum(), torch.tensor(len(losses_Q), device=losses_Q.device))
+        return SumCount(losses_Q.sum(), torch.tensor(len(losses_Q), device=losses_Q.device))
 
 
 def _predictions(model: MemDPC, c_BND: Tensor, way: Direction) -> Iterator[Tensor]:

@@ -14,13 +14,13 @@ import torch.nn.functional as F
 
 from mmcc.models.nodes import TEXT, VISION, BatchLike, Nodes
 from mmcc.objectives.config import MMCCConfig
-from mmcc.objectives.cross_modal import cross_modal_loss
+from mmcc.objectives.correspondence import cross_modal_loss
 from mmcc.objectives.cycle import cycle_back, cycle_loss, single_candidate_share
 from mmcc.objectives.direction import direction_loss
-from mmcc.objectives.distribution import Tally, means_over_processes
-from mmcc.objectives.draws import Draws
+from mmcc.objectives.distribution import SumCount, means_over_processes
 from mmcc.objectives.log_sums import batch_keys
 from mmcc.objectives.losses import Dynamics, Losses, LossWeights
+from mmcc.objectives.rng import SampleRng
 from mmcc.objectives.similarity import similarity_loss
 from mmcc.objectives.starts import sample_starts
 
@@ -34,9 +34,9 @@ class MMCCObjective:
         self.config = config
 
     def __call__(
-        self, model: Dynamics, nodes: Mapping[str, Nodes], batch: BatchLike, weights: LossWeights, random: Draws
+        self, model: Dynamics, nodes: Mapping[str, Nodes], batch: BatchLike, weights: LossWeights, rng: SampleRng
     ) -> Losses:
-        means, logged = means_over_processes(self.tallies(model, nodes, random))
+        means, logged = means_over_processes(self.sum_counts(model, nodes, rng))
         weight_of = {"cycle": weights.cycle, "cross_modal": weights.cross_modal, "similarity": weights.similarity}
         direction_parts = [name for name in means if name.startswith(DIRECTION)]
         weight_of |= dict.fromkeys(direction_parts, weights.direction)
@@ -45,17 +45,17 @@ class MMCCObjective:
             logged[DIRECTION] = torch.stack([logged[name] for name in direction_parts]).sum()
         return Losses(torch.stack(weighted).sum(), logged)
 
-    def tallies(self, model: Dynamics, nodes: Mapping[str, Nodes], random: Draws) -> dict[str, Tally]:
+    def sum_counts(self, model: Dynamics, nodes: Mapping[str, Nodes], rng: SampleRng) -> dict[str, SumCount]:
         """Every term's local sum and count."""
         config, cycling = self.config, self.config.cycle
         nodes = {modality: _never_empty(side) for modality, side in nodes.items()}
         keys = batch_keys(nodes)
-        tallies = {"cross_modal": cross_modal_loss(nodes, keys, config.cross_modal)}
+        sum_counts = {"cross_modal": cross_modal_loss(nodes, keys, config.cross_modal)}
         if not config.fine_tune:
             nodes = {modality: _frozen(model, side, modality) for modality, side in nodes.items()}
             keys = batch_keys(nodes)
         for modality in (VISION, TEXT):
-            starts = sample_starts(nodes, modality, random, cycling)
+            starts = sample_starts(nodes, modality, rng, cycling)
             cycle = cycle_back(
                 model,
                 nodes,
@@ -69,11 +69,11 @@ class MMCCObjective:
                 terms["similarity"] = similarity_loss(
                     model, nodes, cycle, margin=cycling.similarity_margin, temperature=cycling.temperature
                 )
-            for part, tally in direction_loss(nodes, keys, cycle, config.direction).items():
-                terms[f"{DIRECTION}/{part}"] = tally
-            for name, tally in terms.items():
-                tallies[name] = tallies[name] + tally if name in tallies else tally
-        return tallies
+            for part, sum_count in direction_loss(nodes, keys, cycle, config.direction).items():
+                terms[f"{DIRECTION}/{part}"] = sum_count
+            for name, sum_count in terms.items():
+                sum_counts[name] = sum_counts[name] + sum_count if name in sum_counts else sum_count
+        return sum_counts
 
 
 def _never_empty(nodes: Nodes) -> Nodes:

@@ -25,12 +25,12 @@ from mmcc.models.model import MMCC
 from mmcc.models.nodes import BatchLike, Nodes
 from mmcc.models.registry import Model
 from mmcc.objectives.config import ObjectiveConfig
-from mmcc.objectives.correspondence import CrossModalObjective
-from mmcc.objectives.draws import Draws
+from mmcc.objectives.cross_modal import CrossModalObjective
 from mmcc.objectives.losses import Losses, LossWeights
 from mmcc.objectives.memdpc import MemDPCObjective
 from mmcc.objectives.mmcc import MMCCObjective
 from mmcc.objectives.representation_anticipation import RepresentationAnticipation, no_frame_ahead
+from mmcc.objectives.rng import SampleRng
 from mmcc.objectives.time_agnostic import TimeAgnosticPrediction
 
 CROSS_MODAL = "cross_modal"
@@ -47,7 +47,7 @@ class Objective(Protocol):
     """What a model is trained for."""
 
     def __call__(
-        self, model: Any, nodes: dict[str, Nodes], batch: BatchLike, weights: LossWeights, random: Draws, /
+        self, model: Any, nodes: dict[str, Nodes], batch: BatchLike, weights: LossWeights, rng: SampleRng, /
     ) -> Losses: ...
 
 

@@ -25,12 +25,12 @@ import torch
 from torch import Tensor
 
 from mmcc.models.nodes import TEXT, VISION, Nodes
+from mmcc.objectives.anchors import OTHER, after, before
 from mmcc.objectives.config import CycleConfig
 from mmcc.objectives.cycle import Cycle, cycle_back
-from mmcc.objectives.distribution import Tally
-from mmcc.objectives.draws import Draws
+from mmcc.objectives.distribution import SumCount
 from mmcc.objectives.losses import Dynamics
-from mmcc.objectives.moments import OTHER, after, before
+from mmcc.objectives.rng import SampleRng
 from mmcc.objectives.starts import sample_starts
 
 MODALITIES = (VISION, TEXT)
@@ -42,8 +42,8 @@ class Scores(NamedTuple):
     values: Tensor  # [B, S] or [B, N]; anything where it does not count
     counts: Tensor  # bool, of the same shape
 
-    def tally(self) -> Tally:
-        return Tally.of(*self)
+    def sum_count(self) -> SumCount:
+        return SumCount.of(*self)
 
     def by_segment(self) -> tuple[Tensor, Tensor]:
         """Sums and counts [B]."""
@@ -62,9 +62,9 @@ def cycle_scores(
 ) -> dict[str, Scores]:
     """The figures of cycles, for each modality: "vision/cycle_rank", …; the same dice for every model."""
     found: dict[str, Scores] = {}
-    draws = Draws(0, samples_B.to(nodes[VISION].z.device))
+    rng = SampleRng(0, samples_B.to(nodes[VISION].z.device))
     for modality in MODALITIES:
-        starts = sample_starts(nodes, modality, draws, config)
+        starts = sample_starts(nodes, modality, rng, config)
         soft, hard = (
             cycle_back(model, nodes, starts, hard=hard, path=config.path, temperature=config.temperature)
             for hard in (False, True)

@@ -18,7 +18,7 @@ from torch import Tensor
 from mmcc.models.attention import soft_attention
 from mmcc.models.nodes import VISION, Nodes
 from mmcc.objectives.cycle import Cycle
-from mmcc.objectives.distribution import Tally
+from mmcc.objectives.distribution import SumCount
 from mmcc.objectives.losses import Dynamics
 
 
@@ -35,10 +35,10 @@ def visual_return(model: Dynamics, nodes: Mapping[str, Nodes], cycle: Cycle, tem
 
 def similarity_loss(
     model: Dynamics, nodes: Mapping[str, Nodes], cycle: Cycle, *, margin: float = 0.5, temperature: float = 0.1
-) -> Tally:
+) -> SumCount:
     """Eq. 8 over the cycles that have a choice on their way back, in segments that show anything at all."""
     z_future = cycle.z_future[VISION]
     there = F.cosine_similarity(cycle.z_start[VISION], z_future, dim=-1)
     back = F.cosine_similarity(z_future, visual_return(model, nodes, cycle, temperature), dim=-1)
     hinges = (there - margin).clamp(min=0) + (back - margin).clamp(min=0)
-    return Tally.of(hinges, cycle.with_choice & nodes[VISION].valid.any(dim=1, keepdim=True))
+    return SumCount.of(hinges, cycle.with_choice & nodes[VISION].valid.any(dim=1, keepdim=True))

@@ -15,9 +15,9 @@ import torch
 from torch import Tensor
 
 from mmcc.models.nodes import Nodes
+from mmcc.objectives.anchors import OTHER, after, anchors_at
 from mmcc.objectives.config import CycleConfig, CyclePath
-from mmcc.objectives.draws import Draws
-from mmcc.objectives.moments import OTHER, after, moments_at
+from mmcc.objectives.rng import SampleRng
 
 
 @dataclass(frozen=True)
@@ -43,11 +43,11 @@ def start_candidates(nodes: Mapping[str, Nodes], modality: str, path: CyclePath)
     own = nodes[modality]
     ahead = modality if path == "within" else OTHER[modality]
     every_index = torch.arange(own.valid.shape[1], device=own.valid.device).expand_as(own.valid)
-    return own.valid & after(moments_at(nodes, modality, every_index), nodes, ahead).any(dim=-1)
+    return own.valid & after(anchors_at(nodes, modality, every_index), nodes, ahead).any(dim=-1)
 
 
 @torch.no_grad()
-def sample_starts(nodes: Mapping[str, Nodes], modality: str, random: Draws, config: CycleConfig) -> Starts:
+def sample_starts(nodes: Mapping[str, Nodes], modality: str, rng: SampleRng, config: CycleConfig) -> Starts:
     """S starts per segment, all different where there are so many candidates, else drawn with replacement."""
     own, others = nodes[modality], nodes[OTHER[modality]]
     candidates = start_candidates(nodes, modality, config.path)
@@ -55,8 +55,8 @@ def sample_starts(nodes: Mapping[str, Nodes], modality: str, random: Draws, conf
     if config.starts == "concreteness":
         scores = concreteness(own, others) / config.start_temperature
     scores = scores.masked_fill(~candidates, -torch.inf)
-    index = _sample(scores, candidates, config.starts_per_segment, random, f"start/{modality}")
-    coin = random.uniform(f"unimodal/{modality}", config.starts_per_segment) < config.p_unimodal
+    index = _sample(scores, candidates, config.starts_per_segment, rng, f"start/{modality}")
+    coin = rng.uniform(f"unimodal/{modality}", config.starts_per_segment) < config.p_unimodal
     return Starts(
         modality,
         index,
@@ -65,12 +65,12 @@ def sample_starts(nodes: Mapping[str, Nodes], modality: str, random: Draws, conf
     )
 
 
-def _sample(scores_BN: Tensor, candidates_BN: Tensor, count: int, random: Draws, name: str) -> Tensor:
+def _sample(scores_BN: Tensor, candidates_BN: Tensor, count: int, rng: SampleRng, name: str) -> Tensor:
     """Gumbel's trick: the largest of scores plus noise is a draw, the S largest of one noise are S different ones."""
     nodes = scores_BN.shape[1]
-    repeated = (scores_BN[:, None] + random.gumbel(f"{name}/repeated", count, nodes)).argmax(dim=-1)
+    repeated = (scores_BN[:, None] + rng.gumbel(f"{name}/repeated", count, nodes)).argmax(dim=-1)
     if nodes < count:
         return repeated
-    different = (scores_BN + random.gumbel(name, nodes)).topk(count, dim=-1).indices
+    different = (scores_BN + rng.gumbel(name, nodes)).topk(count, dim=-1).indices
     enough = candidates_BN.sum(dim=1, keepdim=True) >= count
     return torch.where(enough, different, repeated)

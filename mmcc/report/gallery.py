@@ -21,7 +21,7 @@ _MARKS = {"good": "✓", "bad": "✗"}  # beside the colour, which not everybody
 _WARM = np.array([255.0, 60.0, 0.0])
 
 
-class Shown(NamedTuple):
+class Thumbnail(NamedTuple):
     """A picture, or words in its place, with what is to be said of it."""
 
     pixels: NDArray[np.uint8] | None  # [H, W, 3]; None: the caption is what is shown
@@ -31,7 +31,7 @@ class Shown(NamedTuple):
     below: NDArray[np.uint8] | None = None  # a second picture, of the same thing
 
 
-def row(tiles: Sequence[Shown], *, arrows: bool = False) -> Markup:
+def row(tiles: Sequence[Thumbnail], *, arrows: bool = False) -> Markup:
     """Tiles side by side, with arrows between them where one leads to the next."""
     between = element("span", "→", class_="arrow", aria_hidden="true")
     parts: list[Markup] = []
@@ -41,7 +41,7 @@ def row(tiles: Sequence[Shown], *, arrows: bool = False) -> Markup:
     return element("div", *parts, class_="row")
 
 
-def tile(shown: Shown) -> Markup:
+def tile(shown: Thumbnail) -> Markup:
     sign = _MARKS.get(shown.mark, "")
     title = element("span", f"{shown.title} ", element("span", sign, class_=shown.mark or None), class_="place")
     if shown.pixels is None:

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from mmcc.evaluation.results import TaskResult
 from mmcc.metrics import Interval, PerVideo, bootstrap, paired_difference
 from mmcc.report.tables import EMPTY, Cell
-from mmcc.tasks.results import TaskResult
 
 Measure = tuple[str, str, str]  # row, task, figure
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from mmcc.evaluation.evaluate import reference
 from mmcc.report.tables import Cell, Row, Table
 from mmcc.reproduce import paper_figures, plan
-from mmcc.reproduce.evaluate import reference
 from mmcc.reproduce.findings import Findings
 from mmcc.reproduce.layout_ablation import ablation
 from mmcc.reproduce.layout_arrow import table4
@@ -15,7 +15,7 @@ from mmcc.reproduce.rows import (
     INTERVALS,
     LABELS,
     PAPER,
-    Figure,
+    FigureColumn,
     ahead,
     beside,
     cells_of,
@@ -28,33 +28,33 @@ from mmcc.reproduce.rows import (
 _MEMDPC = "MemDPC: ours is trained on the same frames as the others; the paper evaluated the authors' trained model."
 
 ANTICIPATION = (
-    Figure("recall@1", "R@1"),
-    Figure("recall@5", "R@5"),
-    Figure("recall@10", "R@10"),
-    Figure("percentile_worst", "rank, worst"),
-    Figure("percentile_mean", "mean"),
-    Figure("percentile_best", "best"),
+    FigureColumn("recall@1", "R@1"),
+    FigureColumn("recall@5", "R@5"),
+    FigureColumn("recall@10", "R@10"),
+    FigureColumn("percentile_worst", "rank, worst"),
+    FigureColumn("percentile_mean", "mean"),
+    FigureColumn("percentile_best", "best"),
 )
 UNSHUFFLING = (
-    Figure("kendall_tau", "Kendall's τ", 3),
-    Figure("spearman_rho", "Spearman's ρ", 3),
-    Figure("edit_distance", "edit distance", 2, -1),
+    FigureColumn("kendall_tau", "Kendall's τ", 3),
+    FigureColumn("spearman_rho", "Spearman's ρ", 3),
+    FigureColumn("edit_distance", "edit distance", 2, -1),
 )
 CYCLES = (
-    Figure("cycle_rank", "cycle rank"),
-    Figure("cross_modal_rank", "cross-modal rank"),
-    Figure("exact_return", "exact return %"),
+    FigureColumn("cycle_rank", "cycle rank"),
+    FigureColumn("cross_modal_rank", "cross-modal rank"),
+    FigureColumn("exact_return", "exact return %"),
 )
 MORE_CYCLES = (
-    Figure("travelled_rank", "rank, loops as 50"),
-    Figure("cycle_rank/uniform_starts", "rank, uniform starts"),
-    Figure("stays_in_place", "stays in place %", better=0),
+    FigureColumn("travelled_rank", "rank, loops as 50"),
+    FigureColumn("cycle_rank/uniform_starts", "rank, uniform starts"),
+    FigureColumn("stays_in_place", "stays in place %", better=0),
 )
 TRANSITIONS = (
-    Figure("ordered_steps", "joins two steps in order %"),
-    Figure("joins_steps", "joins two steps %"),
-    Figure("ordered_of_joined", "of these in order %"),
-    Figure("forward", "goes forward %"),
+    FigureColumn("ordered_steps", "joins two steps in order %"),
+    FigureColumn("joins_steps", "joins two steps %"),
+    FigureColumn("ordered_of_joined", "of these in order %"),
+    FigureColumn("forward", "goes forward %"),
 )
 
 
@@ -159,12 +159,12 @@ def table3(
 
 
 _ORDERS = (
-    Figure("kendall_tau", "as in the paper", 3),
-    Figure("kendall_tau/no_prior", "without P(x)", 3),
-    Figure("kendall_tau/all_pairs", "all pairs", 3),
-    Figure("kendall_tau/text", "true text", 3),
-    Figure("kendall_tau/text/all_pairs", "true text, all pairs", 3),
-    Figure("kendall_tau/step_text", "step descriptions", 3),
+    FigureColumn("kendall_tau", "as in the paper", 3),
+    FigureColumn("kendall_tau/no_prior", "without P(x)", 3),
+    FigureColumn("kendall_tau/all_pairs", "all pairs", 3),
+    FigureColumn("kendall_tau/text", "true text", 3),
+    FigureColumn("kendall_tau/text/all_pairs", "true text, all pairs", 3),
+    FigureColumn("kendall_tau/step_text", "step descriptions", 3),
 )
 
 

@@ -7,17 +7,17 @@ from dataclasses import dataclass, field
 from mmcc.report.tables import Column, Row, Table
 from mmcc.reproduce import plan
 from mmcc.reproduce.findings import Findings, Measure
-from mmcc.reproduce.rows import DIFFERENCES, INTERVALS, Figure, difference_cell
+from mmcc.reproduce.rows import DIFFERENCES, INTERVALS, FigureColumn, difference_cell
 
 TITLE = "Ablation: what the parts of MMCC+ are worth"
 _COLUMNS = (
-    (plan.ANTICIPATION, Figure("recall@1", "R@1")),
-    (plan.ANTICIPATION, Figure("recall@5", "R@5")),
-    (plan.ANTICIPATION, Figure("percentile_mean", "mean rank")),
-    (plan.UNSHUFFLING, Figure("kendall_tau", "τ", 3)),
-    (plan.UNSHUFFLING, Figure("kendall_tau/all_pairs", "τ, all pairs", 3)),
-    (plan.CYCLE, Figure("travelled_rank", "cycle rank, loops as 50")),
-    (plan.CYCLE, Figure("future_rank", "future rank")),
+    (plan.ANTICIPATION, FigureColumn("recall@1", "R@1")),
+    (plan.ANTICIPATION, FigureColumn("recall@5", "R@5")),
+    (plan.ANTICIPATION, FigureColumn("percentile_mean", "mean rank")),
+    (plan.UNSHUFFLING, FigureColumn("kendall_tau", "τ", 3)),
+    (plan.UNSHUFFLING, FigureColumn("kendall_tau/all_pairs", "τ, all pairs", 3)),
+    (plan.CYCLE, FigureColumn("travelled_rank", "cycle rank, loops as 50")),
+    (plan.CYCLE, FigureColumn("future_rank", "future rank")),
 )
 
 

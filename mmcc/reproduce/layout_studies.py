@@ -7,16 +7,16 @@ from functools import cache
 from mmcc.report.tables import Cell, Column, Row, Table
 from mmcc.reproduce import plan
 from mmcc.reproduce.findings import Findings
-from mmcc.reproduce.rows import INTERVALS, LABELS, Figure, columns_of
+from mmcc.reproduce.rows import INTERVALS, LABELS, FigureColumn, columns_of
 from mmcc.training.config import load_config
 
 _FIGURES = (
-    ("anticipation", Figure("recall@1", "R@1")),
-    ("anticipation", Figure("recall@5", "R@5")),
-    ("anticipation", Figure("recall@10", "R@10")),
-    ("anticipation", Figure("percentile_mean", "mean rank")),
-    ("unshuffling", Figure("kendall_tau", "τ", 3)),
-    ("unshuffling", Figure("kendall_tau/all_pairs", "τ, all pairs", 3)),
+    ("anticipation", FigureColumn("recall@1", "R@1")),
+    ("anticipation", FigureColumn("recall@5", "R@5")),
+    ("anticipation", FigureColumn("recall@10", "R@10")),
+    ("anticipation", FigureColumn("percentile_mean", "mean rank")),
+    ("unshuffling", FigureColumn("kendall_tau", "τ", 3)),
+    ("unshuffling", FigureColumn("kendall_tau/all_pairs", "τ, all pairs", 3)),
 )
 _SCALE = (
     ("Training videos", "100", plan.VIDEOS_100),

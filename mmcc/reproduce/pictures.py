@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
+from mmcc.evaluation.evaluate import reference
 from mmcc.report.html import Markup
 from mmcc.report.plots import Bar, Curve, Mark, bars, curves
 from mmcc.report.tables import Cell
 from mmcc.reproduce import plan
 from mmcc.reproduce.curves import FIGURES, Points
-from mmcc.reproduce.evaluate import reference
 from mmcc.reproduce.findings import Findings
 from mmcc.reproduce.layout_studies import multiplications
 from mmcc.reproduce.rows import LABELS, REFERENCES, measured

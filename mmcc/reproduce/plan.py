@@ -43,7 +43,7 @@ SCALE = (VIDEOS_100, VIDEOS_300, QUARTER, WIDTH_8, WIDTH_32)
 CYCLE, ANTICIPATION, UNSHUFFLING, TRANSITIONS, ARROW = "cycle", "anticipation", "unshuffling", "transitions", "arrow"
 NEURONS = "neurons"  # of `mmcc evaluate` alone
 TRANSFER_ANTICIPATION, TRANSFER_UNSHUFFLING = "transfer-anticipation", "transfer-unshuffling"
-MEAN_ANTICIPATION, MEAN_UNSHUFFLING = "mean-anticipation", "mean-unshuffling"  # controls: see mmcc.reproduce.controls
+MEAN_ANTICIPATION, MEAN_UNSHUFFLING = "mean-anticipation", "mean-unshuffling"  # controls: see mmcc.evaluation.controls
 POSITION_UNSHUFFLING = "position-unshuffling"
 # On the videos that checkpoints are chosen on: settings are chosen there, too.
 CHOOSING_ANTICIPATION, CHOOSING_UNSHUFFLING = "choosing-anticipation", "choosing-unshuffling"
@@ -86,7 +86,7 @@ def runs() -> Mapping[str, PlannedRun]:
     def plus(*changes: str) -> PlannedRun:
         return PlannedRun("kitchen", changes)
 
-    def rival(config: str, *changes: str) -> PlannedRun:
+    def baseline(config: str, *changes: str) -> PlannedRun:
         return PlannedRun(config, changes, init=TEACHER, share=0.5)
 
     one_start = "objective.cycle.starts_per_segment=1"
@@ -95,8 +95,8 @@ def runs() -> Mapping[str, PlannedRun]:
     named = {
         CROSS_MODAL: PlannedRun("cross_modal"),
         TEACHER: PlannedRun("cross_modal", share=0.5),
-        RA: rival("ra"),
-        TAP: rival("tap"),
+        RA: baseline("ra"),
+        TAP: baseline("tap"),
         MEMDPC: PlannedRun("memdpc"),
         MMCC: mmcc(),
         PLUS: plus(),
@@ -117,8 +117,8 @@ def runs() -> Mapping[str, PlannedRun]:
         PLUS_NO_SIMILARITY: plus("objective.cycle.similarity=false"),
         PLUS_WITHIN: plus("objective.direction.across=false"),
         PLUS_ACROSS: plus("objective.direction.within=false"),
-        RA_ACROSS: rival("ra", across),
-        TAP_ACROSS: rival("tap", across),
+        RA_ACROSS: baseline("ra", across),
+        TAP_ACROSS: baseline("tap", across),
         VIDEOS_100: replace(plus("data.videos=100"), share=0.25),
         VIDEOS_300: replace(plus("data.videos=300"), share=0.25),
         QUARTER: replace(plus(), share=0.25),

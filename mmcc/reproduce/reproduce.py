@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mmcc.errors import InputError
+from mmcc.evaluation.evaluator import Bars
 from mmcc.files import writing
 from mmcc.locks import only_writer
-from mmcc.reproduce.exam import Bars
 from mmcc.reproduce.plan import FULL, TABLES, Budget
 from mmcc.reproduce.publish import Published, publish
 from mmcc.reproduce.runner import Runner

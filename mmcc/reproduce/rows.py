@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from mmcc.evaluation.evaluate import reference
 from mmcc.report.tables import EMPTY, Cell, Column, Row, Table
 from mmcc.reproduce import plan
-from mmcc.reproduce.evaluate import reference
 from mmcc.reproduce.findings import Findings, Measure
 
 LABELS = {
@@ -34,7 +34,7 @@ PAPER = "The paper's figures are on its own data (HowTo100M's recipes, CrossTask
 
 
 @dataclass(frozen=True)
-class Figure:
+class FigureColumn:
     """A column: which figure of a task, and how it is shown."""
 
     name: str
@@ -42,8 +42,8 @@ class Figure:
     digits: int = 1
     better: int = 1
 
-    def variant(self, suffix: str) -> Figure:
-        return Figure(f"{self.name}{suffix}", self.head, self.digits, self.better)
+    def variant(self, suffix: str) -> FigureColumn:
+        return FigureColumn(f"{self.name}{suffix}", self.head, self.digits, self.better)
 
 
 def measured(findings: Findings, task: str) -> list[str]:
@@ -51,7 +51,7 @@ def measured(findings: Findings, task: str) -> list[str]:
     return [row for row in (*plan.UNTRAINED, *plan.TRAINED) if (row, task) in findings.results]
 
 
-def columns_of(figures: Sequence[Figure], quotes: bool) -> tuple[Column, ...]:
+def columns_of(figures: Sequence[FigureColumn], quotes: bool) -> tuple[Column, ...]:
     """A column each; followed by the paper's, if it is quoted."""
     columns: list[Column] = []
     for figure in figures:
@@ -61,7 +61,9 @@ def columns_of(figures: Sequence[Figure], quotes: bool) -> tuple[Column, ...]:
     return tuple(columns)
 
 
-def beside(cells: Sequence[Cell], figures: Sequence[Figure], quoted: Mapping[str, float] | None) -> tuple[Cell, ...]:
+def beside(
+    cells: Sequence[Cell], figures: Sequence[FigureColumn], quoted: Mapping[str, float] | None
+) -> tuple[Cell, ...]:
     """Our cells, each followed by the paper's of that figure; `quoted` is None where the paper is not quoted."""
     if quoted is None:
         return tuple(cells)
@@ -74,14 +76,14 @@ def quoted_cell(quoted: Mapping[str, float], name: str) -> Cell:
 
 
 def cells_of(
-    findings: Findings, row: str, task: str, figures: Sequence[Figure], quoted: Mapping[str, float] | None
+    findings: Findings, row: str, task: str, figures: Sequence[FigureColumn], quoted: Mapping[str, float] | None
 ) -> tuple[Cell, ...]:
     """What was measured of a row, and what the paper has."""
     return beside([findings.cell(row, task, figure.name) for figure in figures], figures, quoted)
 
 
 def reference_rows(
-    findings: Findings, task: str, figures: Sequence[Figure], quoted: Mapping[str, Mapping[str, float]] | None
+    findings: Findings, task: str, figures: Sequence[FigureColumn], quoted: Mapping[str, Mapping[str, float]] | None
 ) -> list[Row]:
     """Chance, and what one reaches who knows a part of the answer."""
     known = findings.references(task, [plan.PLUS, *measured(findings, task)])
@@ -95,7 +97,7 @@ def reference_rows(
     return rows
 
 
-def ahead(findings: Findings, task: str, figures: Sequence[Figure], title: str) -> list[Table]:
+def ahead(findings: Findings, task: str, figures: Sequence[FigureColumn], title: str) -> list[Table]:
     """What MMCC+ has more than each of the others; nothing where there is no other."""
     rows = [
         Row(

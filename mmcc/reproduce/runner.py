@@ -17,21 +17,21 @@ from pathlib import Path
 
 from mmcc.corpus import Corpus
 from mmcc.errors import InputError, MissingDependency
+from mmcc.evaluation import arrow_of_time
+from mmcc.evaluation.adapter import ModelAdapter
+from mmcc.evaluation.adapters import open_adapter
+from mmcc.evaluation.arrow_of_time import Scratch, Split
+from mmcc.evaluation.evaluator import Bars, Exam, NotMeasured, Sitting
+from mmcc.evaluation.features_only import imagenet_adapter, random_adapter
+from mmcc.evaluation.results import TaskResult
+from mmcc.evaluation.runs import Checkpoint, find_checkpoint
 from mmcc.models.registry import WEIGHTS_FILE
 from mmcc.reproduce import plan
-from mmcc.reproduce.exam import Bars, Exam, NotMeasured, Sitting
+from mmcc.reproduce.eta import Estimate
 from mmcc.reproduce.findings import Findings
-from mmcc.reproduce.left import Estimate
 from mmcc.reproduce.plan import Budget, Job
 from mmcc.reproduce.store import Store, fingerprint
 from mmcc.reproduce.trainings import Say, Training, train_run, train_side_by_side
-from mmcc.tasks import arrow_of_time
-from mmcc.tasks.arrow_of_time import Scratch, Split
-from mmcc.tasks.features_only import imagenet_learner, random_learner
-from mmcc.tasks.learner import Learner
-from mmcc.tasks.learners import open_learner
-from mmcc.tasks.results import TaskResult
-from mmcc.tasks.runs import Checkpoint, find_checkpoint
 from mmcc.training.checkpoints import MANIFEST, Checkpoints, Progress, read_progress
 from mmcc.training.config import Config
 
@@ -214,7 +214,7 @@ class Runner:
         if not missing:
             return
         self.say(f"{job.run}, seed {job.seed}: {', '.join(missing)}")
-        sitting = Sitting(open_learner(trained.checkpoint.folder), self.exam, trained.checkpoint, self.bars)
+        sitting = Sitting(open_adapter(trained.checkpoint.folder), self.exam, trained.checkpoint, self.bars)
         for task in missing:
             result = self._measured(sitting, task, f"{job.run}, seed {job.seed}")
             if result:
@@ -260,10 +260,10 @@ class Runner:
 
     def _sitting_untrained(self, name: str) -> Sitting:
         if name == plan.IMAGENET:
-            return Sitting(imagenet_learner(self.exam.corpus, weights=self.imagenet), self.exam, None, self.bars)
+            return Sitting(imagenet_adapter(self.exam.corpus, weights=self.imagenet), self.exam, None, self.bars)
         size = plan.plan_job(plan.PLUS, 0, self.budget, "").config.model  # that of the trained ones
-        learner = random_learner(self.exam.corpus, width=size.width, dims=size.dims)
-        return Sitting(learner, self.exam, None, self.bars)
+        adapter = random_adapter(self.exam.corpus, width=size.width, dims=size.dims)
+        return Sitting(adapter, self.exam, None, self.bars)
 
     def _measured(self, sitting: Sitting, task: str, who: str) -> TaskResult | None:
         try:
@@ -286,8 +286,8 @@ class Runner:
                 embedded[name] = Split(sitting.learning, sitting.primary)
             except InputError as error:
                 self._note(f"{plan.ARROW}: {name}, seed {seed}: {error.cause}")
-        at_random: dict[str, Learner | None] = {plan.RANDOM: None}
-        columns = at_random | {name: sittings[name].learner for name in plan.SAMPLERS[1:] if name in embedded}
+        at_random: dict[str, ModelAdapter | None] = {plan.RANDOM: None}
+        columns = at_random | {name: sittings[name].adapter for name in plan.SAMPLERS[1:] if name in embedded}
         scratch = Scratch(self.exam.corpus, steps=self.budget.scratch_steps, seed=seed)
         try:
             result = arrow_of_time.evaluate(columns, embedded, scratch=scratch)
@@ -302,8 +302,8 @@ class Runner:
         """Every row of Table 4."""
         untrained = {name: sitting for name in plan.UNTRAINED if (sitting := self._find_untrained(name))}
         rows = [name for name in plan.TRAINED if (name, seed) in self.trained]
-        learners = {name: open_learner(self.trained[name, seed].checkpoint.folder) for name in rows}
-        return untrained | {name: Sitting(each, self.exam, None, self.bars) for name, each in learners.items()}
+        adapters = {name: open_adapter(self.trained[name, seed].checkpoint.folder) for name in rows}
+        return untrained | {name: Sitting(each, self.exam, None, self.bars) for name, each in adapters.items()}
 
     def _stored_arrow(self, seed: int) -> bool:
         result = self.store.load(_arrow_key(seed), plan.ARROW, self._arrow_mark(seed))

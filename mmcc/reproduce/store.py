@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import mmcc
+from mmcc.evaluation.results import TaskResult
 from mmcc.files import replace_text, writing
-from mmcc.tasks.results import TaskResult
 
 SCHEMA = 1
 

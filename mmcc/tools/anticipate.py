@@ -1,7 +1,7 @@
 """What is yet to come, told from a clip: the steps of a list by how probable they are, and "none of these".
 
-Probabilities are those of mmcc.tasks.calibration. They come with the model (calibration.json beside its weights), or
-are fitted once on the held-out videos of the corpus it was trained on; a model that has neither says so.
+Probabilities are those of mmcc.evaluation.calibration. They come with the model (calibration.json beside its weights),
+or are fitted once on the held-out videos of the corpus it was trained on; a model that has neither says so.
 
 Shapes: T steps, E kinds of evidence.
 """
@@ -20,11 +20,11 @@ from mmcc.corpus import Corpus
 from mmcc.corpus.format import is_corpus
 from mmcc.corpus.source import Skipped, Task
 from mmcc.errors import InputError
-from mmcc.tasks.calibration import Calibration, uncalibrated
+from mmcc.evaluation.calibration import Calibration, uncalibrated
+from mmcc.report.sheets import clock
 from mmcc.text import one_line
 from mmcc.tools.cache import Answer, Cache
 from mmcc.tools.domain import domain_warnings
-from mmcc.tools.drawing import clock
 from mmcc.tools.footage import Begin, Footage
 from mmcc.tools.model import ToolModel
 from mmcc.tools.queries import Node, frame_at, is_photo, look_at, look_at_photo, open_video, photo_warnings, read_texts
@@ -49,7 +49,7 @@ class Clip:
 
 
 @dataclass(frozen=True)
-class Anticipation:
+class RankedSteps:
     """Steps, the most probable first."""
 
     clip: Clip
@@ -77,7 +77,7 @@ class Anticipation:
 
 def anticipate(
     model: ToolModel, clip: Clip, steps: Sequence[str], cache: Cache, fit: Progress | None = None
-) -> Anticipation:
+) -> RankedSteps:
     """How probable it is of each step that it is yet to come, and that none is."""
     listed = list(dict.fromkeys(steps))
     texts = read_texts(model, listed, cache)
@@ -95,7 +95,7 @@ def anticipate(
     order = np.argsort(-probabilities, kind="stable")
     ranked = [(asked[at], float(probabilities[at])) for at in order]
     skipped = [Skipped(text, f"{model.name} knows no word of it") for text in texts.strangers]
-    return Anticipation(clip, ranked, none, calibration, skipped, [*clip.notes, *texts.warnings(model), *warnings])
+    return RankedSteps(clip, ranked, none, calibration, skipped, [*clip.notes, *texts.warnings(model), *warnings])
 
 
 def open_clip(
@@ -202,8 +202,8 @@ def find_calibration(
 def fit_calibration(model: ToolModel, corpus: Corpus, progress: Progress | None = None) -> Calibration | None:
     """Fitted on the videos that its checkpoint was chosen on, measured on test videos; None without labelled steps."""
     from mmcc.data.splits import videos_for
-    from mmcc.tasks.calibration import ask, calibrate
-    from mmcc.tasks.embedding import embed_videos
+    from mmcc.evaluation.calibration import ask, calibrate
+    from mmcc.evaluation.embedding import embed_videos
 
     data = model.settings.get("data")
     held_out = float(data.get("held_out", 0.05)) if isinstance(data, dict) else 0.05
@@ -214,9 +214,9 @@ def fit_calibration(model: ToolModel, corpus: Corpus, progress: Progress | None 
     if not fitting:
         return None
     testing = testing[:: -(-len(testing) // _TEST_VIDEOS) or 1]
-    seen = embed_videos(model.learner, corpus, [*fitting, *testing], progress=progress)
-    fit, test = (ask(model.learner, part, corpus.tasks) for part in (seen[: len(fitting)], seen[len(fitting) :]))
-    return calibrate(fit, test, temperature=model.learner.temperature) if fit else None
+    seen = embed_videos(model.adapter, corpus, [*fitting, *testing], progress=progress)
+    fit, test = (ask(model.adapter, part, corpus.tasks) for part in (seen[: len(fitting)], seen[len(fitting) :]))
+    return calibrate(fit, test, temperature=model.adapter.temperature) if fit else None
 
 
 def _temperature(model: ToolModel) -> float:
@@ -227,7 +227,7 @@ def _temperature(model: ToolModel) -> float:
     return float(value or 0.1)
 
 
-def render(found: Anticipation, top: int | None = None) -> str:
+def render(found: RankedSteps, top: int | None = None) -> str:
     """A table with bars for people."""
     clip = found.clip
     stretch = f", {clock(clip.start)} to {clock(clip.end)}" if clip.start is not None and clip.end is not None else ""

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from mmcc.corpus.source import Skipped
 from mmcc.errors import InputError
+from mmcc.report.sheets import clock
 from mmcc.tools.cache import Answer, Cache
-from mmcc.tools.drawing import clock
 from mmcc.tools.footage import Footage
 from mmcc.tools.model import ToolModel
 
@@ -81,7 +81,7 @@ class VideoCycles:
 
     footage: Footage
     modality: str
-    segments: list[dict[str, Any]]  # arrays of `mmcc.tasks.cycle_walk.SegmentWalks`
+    segments: list[dict[str, Any]]  # arrays of `mmcc.evaluation.cycle_walk.SegmentWalks`
     texts: list[str]
     text_times: list[float]
 
@@ -173,7 +173,7 @@ class VideoCycles:
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundCycles:
     videos: list[VideoCycles]
     skipped: list[Skipped]
 
@@ -196,7 +196,7 @@ def find_cycles(
     modality: str = VISION,
     start: float | None = None,
     progress: Progress = iter,
-) -> Found:
+) -> FoundCycles:
     """All cycles of every video that start in a modality; a video that ends before `start` is left out."""
     _require_cycles(model)
     by_key = {each.key: each for each in footage}
@@ -211,7 +211,7 @@ def find_cycles(
         others = len(skipped) - 1
         more = f"The other {others} have none, either." if others else ""
         raise InputError(skipped[0].path, skipped[0].reason.rstrip("."), more)
-    return Found(videos, skipped)
+    return FoundCycles(videos, skipped)
 
 
 def _require_cycles(model: ToolModel) -> None:
@@ -235,17 +235,17 @@ def _cycles_of(model: ToolModel, footage: Footage, cache: Cache, modality: str, 
 
 def _compute(model: ToolModel, footage: Footage, cache: Cache) -> Answer:
     from mmcc.data.segments import Moments
-    from mmcc.tasks.cycle_walk import walk_video
-    from mmcc.tasks.learners import MMCCLearner
+    from mmcc.evaluation.adapters import MMCCAdapter
+    from mmcc.evaluation.cycle_walk import walk_video
     from mmcc.training.config import Config
 
-    learner = model.learner
-    if not isinstance(learner, MMCCLearner):
-        raise InputError(model.name, f"is a {learner.name}, which walks no cycles", "Name a model of MMCC or MMCC+.")
+    adapter = model.adapter
+    if not isinstance(adapter, MMCCAdapter):
+        raise InputError(model.name, f"is a {adapter.name}, which walks no cycles", "Name a model of MMCC or MMCC+.")
     config = Config.from_yaml(model.folder / "config.yaml")
     fps = footage.corpus.manifest.fps
     embedded = footage.embedded(model, cache)
-    walks = walk_video(learner.model, embedded, footage.video, fps, config.data, config.objective.cycle)
+    walks = walk_video(adapter.model, embedded, footage.video, fps, config.data, config.objective.cycle)
     arrays: dict[str, NDArray[Any]] = {"text_times": np.asarray(embedded.text_times, np.float64)}
     for place, each in enumerate(walks):
         shown_until = float(footage.video.times[each.frames[-1]]) + 1 / fps

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from mmcc.corpus.ingest import Progress
-    from mmcc.tasks.embedding import EmbeddedVideo
-    from mmcc.tasks.learner import Embedding, Learner
+    from mmcc.evaluation.adapter import Embedding, ModelAdapter
+    from mmcc.evaluation.embedding import EmbeddedVideo
 
 # Pixels a side: at 48 a hand is a smudge. Averaged down from 144, a JPEG is to the shipped model what a raw 48 is: on
 # the kitchen's 171 test videos π has a cosine of 0.997 (1 % below 0.987), and Kendall's τ is 0.169 for 0.167 by path,
@@ -228,10 +228,10 @@ def _ingest(wanted: _ToRead, model: ToolModel, cache: Cache, tell: Progress) -> 
 
 
 def _embed(footage: Footage, model: ToolModel) -> Answer:
-    from mmcc.tasks.embedding import embed_videos
+    from mmcc.evaluation.embedding import embed_videos
 
-    learner = model.learner if model.feature_dims or model.assumed else cast("Learner", _AtItsSize(model))
-    (video,) = embed_videos(learner, footage.corpus, [footage.video.id])
+    adapter = model.adapter if model.feature_dims or model.assumed else cast("ModelAdapter", _AtItsSize(model))
+    (video,) = embed_videos(adapter, footage.corpus, [footage.video.id])
     sides = {"": video.frames, "text_": video.utterances}
     arrays = {
         f"{side}{name}": getattr(nodes, name).numpy() for side, nodes in sides.items() if nodes for name in _SPACES
@@ -255,13 +255,13 @@ class _AtItsSize:
     """A learner that is shown pictures at the size it was trained on."""
 
     def __init__(self, model: ToolModel) -> None:
-        self._learner, self._size = model.learner, model.size
+        self._adapter, self._size = model.adapter, model.size
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._learner, name)
+        return getattr(self._adapter, name)
 
     def embed_frames(self, frames: Tensor) -> Embedding:
-        return self._learner.embed_frames(at_size(frames, self._size))
+        return self._adapter.embed_frames(at_size(frames, self._size))
 
 
 def at_size(frames_PHWC: Tensor, size: int) -> Tensor:
@@ -282,8 +282,8 @@ def _as_tensors(footage: Footage, answer: Answer) -> EmbeddedVideo:
     import torch
 
     from mmcc.data.segments import Moments
-    from mmcc.tasks.embedding import EmbeddedVideo
-    from mmcc.tasks.learner import Embedding
+    from mmcc.evaluation.adapter import Embedding
+    from mmcc.evaluation.embedding import EmbeddedVideo
 
     video, arrays = footage.video, {name: torch.from_numpy(array) for name, array in answer.arrays.items()}
     said = Embedding(arrays["text_z"], arrays["text_pi"]) if "text_z" in arrays else None

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mmcc.errors import InputError
-from mmcc.tasks.runs import BEST, find_checkpoint
+from mmcc.evaluation.runs import BEST, find_checkpoint
 
 if TYPE_CHECKING:
-    from mmcc.tasks.learner import Learner
+    from mmcc.evaluation.adapter import ModelAdapter
 
 _IDENTITY = ("model.safetensors", "config.json", "config.yaml", "vocabulary.txt")  # all that an answer depends on
 _SIZE, _FIT, _FPS = 112, "crop", 1.0  # of runs that do not say: the paper's pictures at its densest rate
@@ -44,11 +44,11 @@ class ToolModel:
         return f"{self.name} does not say how the frames it was trained on were made: videos are read at {how}."
 
     @cached_property
-    def learner(self) -> Learner:
+    def adapter(self) -> ModelAdapter:
         """The model itself. Loads torch."""
-        from mmcc.tasks.learners import open_learner
+        from mmcc.evaluation.adapters import open_adapter
 
-        return open_learner(self.folder)
+        return open_adapter(self.folder)
 
 
 def open_model(source: str | Path, checkpoint: str | int = BEST) -> ToolModel:

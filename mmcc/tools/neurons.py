@@ -18,20 +18,20 @@ from numpy.typing import NDArray
 
 from mmcc.corpus import Corpus
 from mmcc.errors import InputError
-from mmcc.report.gallery import Shown, card, heated, row
+from mmcc.report.gallery import Thumbnail, card, heated, row
 from mmcc.report.html import Markup, element
 from mmcc.report.page import Section, write_page
+from mmcc.report.sheets import clock
 from mmcc.tools.cache import Answer, Cache
 from mmcc.tools.domain import domain_warnings
-from mmcc.tools.drawing import clock
 from mmcc.tools.footage import Footage, at_size, open_footage
 from mmcc.tools.model import ToolModel
 
 if TYPE_CHECKING:
     from torch import nn
 
-    from mmcc.tasks.learner import Learner
-    from mmcc.tasks.neurons import Neuron, Place
+    from mmcc.evaluation.adapter import ModelAdapter
+    from mmcc.evaluation.neurons import Neuron, Place
 
 SCHEMA = 1
 EACH, PICTURES = 6, 6  # words of each kind, and pictures of each
@@ -40,7 +40,7 @@ _STAGES = ((128, "layer4"), (64, "layer3"), (0, "layer2"))  # by the picture's s
 _KINDS = {"verbs": "verb", "nouns": "noun"}
 
 
-class Moment(NamedTuple):
+class ExcitingFrame(NamedTuple):
     """A frame that excites a neuron."""
 
     video: str
@@ -57,7 +57,7 @@ class FoundNeuron:
     neuron: int
     correlation: float  # Spearman's ρ
     chance: float  # the best of any neuron with this word, if frames and words are of different moments
-    moments: tuple[Moment, ...]
+    moments: tuple[ExcitingFrame, ...]
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ def _card(found: FoundNeurons, at: int) -> Markup:
         pixels, seen = (found.arrays.get(f"{what} {at} {number}") for what in ("picture", "map"))
         below = None if pixels is None or seen is None else heated(pixels, seen)
         said = moment.text or (moment.video if pixels is None else "")
-        pictures.append(Shown(pixels, clock(moment.time), said, below=below))
+        pictures.append(Thumbnail(pixels, clock(moment.time), said, below=below))
     note = f"neuron {neuron.neuron}, ρ = {neuron.correlation:.2f} (chance {neuron.chance:.2f})"
     return card(f"“{neuron.word}” ({neuron.kind})", row(pictures), note=note)
 
@@ -147,7 +147,7 @@ def _dissect(model: ToolModel, corpus: Corpus, cache: Cache, asked: list[str], e
     """All that takes torch, and time."""
     import torch
 
-    from mmcc.tasks.neurons import LEAST_FRAMES, by_chance, dissect, spoken_words
+    from mmcc.evaluation.neurons import LEAST_FRAMES, by_chance, dissect, spoken_words
 
     footage = _looked_at(model, corpus, cache)
     ids = list(footage)
@@ -196,11 +196,11 @@ def _drawn(model: ToolModel, corpus: Corpus, at: int, neuron: Neuron) -> dict[st
     import torch
     import torch.nn.functional as F
 
+    from mmcc.evaluation.gradcam import grad_cam
+    from mmcc.evaluation.neurons import pictures_of
     from mmcc.models.encoders import ResNetEncoder
-    from mmcc.tasks.gradcam import grad_cam
-    from mmcc.tasks.neurons import pictures_of
 
-    encoder = _encoder(model.learner)
+    encoder = _encoder(model.adapter)
     arrays: dict[str, NDArray[Any]] = {}
     for number, place in enumerate(_spread(neuron.frames)):
         shown_1HWC = pictures_of(corpus, [place])
@@ -213,9 +213,9 @@ def _drawn(model: ToolModel, corpus: Corpus, at: int, neuron: Neuron) -> dict[st
     return arrays
 
 
-def _encoder(learner: Learner) -> nn.Module | None:
+def _encoder(adapter: ModelAdapter) -> nn.Module | None:
     """What gives a learner's z of a picture. RA and TAP have a second encoder, frozen, which gives π alone."""
-    model: Any = getattr(learner, "model", None)
+    model: Any = getattr(adapter, "model", None)
     encoders: list[nn.Module] = model.frame_encoders() if hasattr(model, "frame_encoders") else []
     return next(iter(encoders), None)
 
@@ -235,5 +235,5 @@ def _moment(corpus: Corpus, video: str, frame: int) -> dict[str, Any]:
 
 
 def _from_json(content: dict[str, Any]) -> FoundNeuron:
-    moments = tuple(Moment(**moment) for moment in content["moments"])
+    moments = tuple(ExcitingFrame(**moment) for moment in content["moments"])
     return FoundNeuron(**{**content, "moments": moments})

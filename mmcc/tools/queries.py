@@ -23,8 +23,8 @@ from mmcc.tools.footage import Begin, Footage, open_footage
 from mmcc.tools.model import ToolModel
 
 if TYPE_CHECKING:
+    from mmcc.evaluation.adapter import Embedding, TextAdapter
     from mmcc.media.pictures import Fit
-    from mmcc.tasks.learner import Embedding, TextLearner
 
 Floats = NDArray[np.float32]
 
@@ -76,7 +76,7 @@ def look_at(model: ToolModel, footage: Footage, frames: slice, cache: Cache) -> 
     def make() -> Answer:
         import torch
 
-        from mmcc.tasks.learner import Embedding
+        from mmcc.evaluation.adapter import Embedding
 
         kept = footage.embedding(model, cache).arrays
         nodes = Embedding(*(torch.from_numpy(kept[name][frames]) for name in ("z", "pi")))
@@ -100,7 +100,7 @@ def look_at_photo(model: ToolModel, path: Path, cache: Cache) -> Node:
         from mmcc.media.photos import fitted, read_photo
 
         picture = fitted(read_photo(path), path, model.size, cast("Fit", model.fit))
-        return _node(model, model.learner.embed_frames(torch.from_numpy(picture[None])))
+        return _node(model, model.adapter.embed_frames(torch.from_numpy(picture[None])))
 
     return _as_node(cache.remember("node", key, make))
 
@@ -165,7 +165,7 @@ def _embed_texts(model: ToolModel, texts: Sequence[str]) -> Answer:
     from mmcc.data.vocabulary import UNKNOWN, Vocabulary, words_of
     from mmcc.models.nodes import TEXT
 
-    if TEXT not in model.learner.modalities:
+    if TEXT not in model.adapter.modalities:
         cause = "was trained without text, and so cannot read any"
         raise InputError(model.name, cause, "Name a model of video and text, such as kitchen.")
     vocabulary = Vocabulary.load(model.folder / "vocabulary.txt")
@@ -174,14 +174,14 @@ def _embed_texts(model: ToolModel, texts: Sequence[str]) -> Answer:
     ids = vocabulary.encode(every, 1)[:, 0]
     unknown = {word for word, number in zip(every, ids, strict=True) if number == UNKNOWN}
     strangers = [text for text, found in words.items() if not set(found) - unknown]
-    pi = cast("TextLearner", model.learner).embed_texts(list(texts)).pi.numpy()
+    pi = cast("TextAdapter", model.adapter).embed_texts(list(texts)).pi.numpy()
     return Answer({"pi": pi}, {"unknown": [word for word in every if word in unknown], "strangers": strangers})
 
 
 def _node(model: ToolModel, node: Embedding) -> Answer:
-    from mmcc.tasks.calibration import clip_evidence
+    from mmcc.evaluation.calibration import clip_evidence
 
-    kinds = zip(("future", "present", "past"), clip_evidence(model.learner, node), strict=False)
+    kinds = zip(("future", "present", "past"), clip_evidence(model.adapter, node), strict=False)
     return Answer({name: kind[0].numpy() for name, kind in kinds})
 
 

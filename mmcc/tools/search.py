@@ -14,11 +14,11 @@ import numpy as np
 
 from mmcc.corpus.source import Skipped
 from mmcc.errors import InputError
-from mmcc.tasks.search import Floats, Ints, best_apart, changes, hide_near, scores_of
+from mmcc.evaluation.search import Floats, Ints, best_apart, changes, hide_near, scores_of
+from mmcc.report.sheets import Tile, clock, draw_sheet, parse_clock
 from mmcc.text import one_line
 from mmcc.tools.cache import Cache
 from mmcc.tools.domain import domain_warnings
-from mmcc.tools.drawing import Tile, clock, draw_sheet, parse_clock
 from mmcc.tools.footage import Footage
 from mmcc.tools.model import ToolModel
 from mmcc.tools.queries import (
@@ -39,7 +39,7 @@ _AT_FIRST, _AT_MOST = 64, 4096  # candidates that FAISS is asked for, for each h
 
 
 @dataclass(frozen=True)
-class Moment:
+class FrameHit:
     """A frame of the library."""
 
     footage: Footage
@@ -62,7 +62,7 @@ class Hit:
     """A moment that answers; or two, of which the first becomes the second."""
 
     score: float  # a cosine, or the mean of several
-    moments: tuple[Moment, ...]
+    moments: tuple[FrameHit, ...]
 
     def to_json(self) -> dict[str, Any]:
         told: dict[str, Any] = {"video": self.moments[0].footage.name, "score": self.score}
@@ -72,7 +72,7 @@ class Hit:
 
 
 @dataclass(frozen=True)
-class Found:
+class SearchResult:
     """Hits, best first, and what they answer."""
 
     question: str
@@ -100,19 +100,19 @@ class Searcher:
     index: SearchIndex
     cache: Cache
 
-    def text(self, text: str, top: int = 10, window: float = WINDOW) -> Found:
+    def text(self, text: str, top: int = 10, window: float = WINDOW) -> SearchResult:
         """Moments that show what a text says."""
         texts = read_texts(self.model, [text], self.cache)
         hits = self._nearest(texts.pi[0], top, window)
         return self._found(f"like “{text}”", hits, None, texts.warnings(self.model))
 
-    def after(self, frame: str, top: int = 10, window: float = WINDOW) -> Found:
+    def after(self, frame: str, top: int = 10, window: float = WINDOW) -> SearchResult:
         """What a frame becomes. FRAME: a photo, or VIDEO@1:23 of a file or of the library."""
         seen = self._look(frame)
         hits = self._nearest(seen.node.future, top, window, seen)
         return self._found(f"after {frame}", hits, seen.tile, seen.notes)
 
-    def before(self, frame: str, top: int = 10, window: float = WINDOW) -> Found:
+    def before(self, frame: str, top: int = 10, window: float = WINDOW) -> SearchResult:
         """What becomes a frame."""
         seen = self._look(frame)
         if seen.node.past is None:
@@ -120,7 +120,7 @@ class Searcher:
         hits = self._nearest(seen.node.past, top, window, seen)
         return self._found(f"before {frame}", hits, seen.tile, seen.notes)
 
-    def change(self, first: str, second: str, top: int = 10, window: float = WINDOW) -> Found:
+    def change(self, first: str, second: str, top: int = 10, window: float = WINDOW) -> SearchResult:
         """Two moments of one video: the first as one text says, the later one as the other."""
         texts = read_texts(self.model, [first, second], self.cache)
         refuse_strangers(self.model, texts)
@@ -164,9 +164,9 @@ class Searcher:
                 return places[best], scores[best]
             wanted *= 8
 
-    def _moment(self, node: int | np.integer[Any]) -> Moment:
+    def _moment(self, node: int | np.integer[Any]) -> FrameHit:
         video = self.index.videos[int(self.index.nodes.video[node])]
-        return Moment(self.library.footage(video), int(self.index.frame[node]))
+        return FrameHit(self.library.footage(video), int(self.index.frame[node]))
 
     def _look(self, frame: str) -> _Seen:
         """The frame of a question, by where it is."""
@@ -206,10 +206,10 @@ class Searcher:
         node = look_at(self.model, footage, slice(frame, frame + 1), self.cache)
         notes = [self.model.note] if self.model.note else []
         notes += domain_warnings(self.model, [footage], self.cache)
-        return _Seen(node, _tile(Moment(footage, frame), "asked with"), notes)
+        return _Seen(node, _tile(FrameHit(footage, frame), "asked with"), notes)
 
-    def _found(self, question: str, hits: list[Hit], tile: Tile | None, notes: Sequence[str]) -> Found:
-        return Found(
+    def _found(self, question: str, hits: list[Hit], tile: Tile | None, notes: Sequence[str]) -> SearchResult:
+        return SearchResult(
             question,
             hits,
             tile,
@@ -229,13 +229,13 @@ class _Seen:
     time: float = 0.0
 
 
-def _tile(moment: Moment, title: str = "") -> Tile:
+def _tile(moment: FrameHit, title: str = "") -> Tile:
     name, when = one_line(moment.footage.name), clock(moment.time)
     told = f"{name} {when}" if title else name
     return Tile(moment.footage.still(moment.frame), title or when, f"{told}: {moment.text}" if moment.text else told)
 
 
-def render(found: Found, width: int = 140) -> str:
+def render(found: SearchResult, width: int = 140) -> str:
     """A table for people."""
     lines = [f"{len(found.hits)} moments {one_line(found.question)}:", ""]
     names = max((len(one_line(hit.moments[0].footage.name)) for hit in found.hits), default=0)
@@ -247,7 +247,7 @@ def render(found: Found, width: int = 140) -> str:
     return "\n".join(lines)
 
 
-def draw(path: Path, found: Found) -> None:
+def draw(path: Path, found: SearchResult) -> None:
     """Hits as tiles; of changes, a row each."""
     if any(len(hit.moments) > 1 for hit in found.hits):
         rows = [[_tile(moment) for moment in hit.moments] for hit in found.hits]

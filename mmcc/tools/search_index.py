@@ -31,8 +31,8 @@ from numpy.typing import NDArray
 from mmcc.corpus import Corpus
 from mmcc.corpus.format import is_corpus
 from mmcc.errors import InputError
+from mmcc.evaluation.search import SearchableNodes
 from mmcc.files import replace_text, writing
-from mmcc.tasks.search import Nodes
 from mmcc.tools.cache import Cache
 from mmcc.tools.domain import domain_warnings
 from mmcc.tools.footage import Begin, Footage, open_footage
@@ -84,8 +84,8 @@ class SearchIndex:
         self.videos: list[str] = facts["videos"]
 
     @cached_property
-    def nodes(self) -> Nodes:
-        return Nodes(self._read("pi"), self._read("video"), self._read("time"))
+    def nodes(self) -> SearchableNodes:
+        return SearchableNodes(self._read("pi"), self._read("video"), self._read("time"))
 
     @cached_property
     def frame(self) -> NDArray[np.int32]:
@@ -218,8 +218,8 @@ def _fill(
     """Whether the model has a past, and how many dims its space has."""
     import torch
 
-    from mmcc.tasks.calibration import clip_evidence
-    from mmcc.tasks.learner import Embedding
+    from mmcc.evaluation.adapter import Embedding
+    from mmcc.evaluation.calibration import clip_evidence
 
     np.save(draft / "video.npy", np.repeat(np.arange(len(footage), dtype=np.int32), lengths))
     np.save(draft / "time.npy", np.concatenate([each.video.times for each in footage]))
@@ -231,7 +231,7 @@ def _fill(
         seen = footage[int(number)].embedding(model, cache).arrays
         node = Embedding(torch.from_numpy(seen["z"]), torch.from_numpy(seen["pi"]))
         with torch.inference_mode():
-            future, pi, *past = clip_evidence(model.learner, node)
+            future, pi, *past = clip_evidence(model.adapter, node)
         kinds = {"pi": pi, "future": future} | ({"past": past[0]} if past else {})
         for name, kind in kinds.items():
             if name not in filled:

@@ -21,9 +21,9 @@ import numpy as np
 
 from mmcc.corpus.source import Skipped
 from mmcc.errors import InputError
+from mmcc.report.sheets import Tile, clock, draw_sheet
 from mmcc.text import one_line
 from mmcc.tools.cache import Answer, Cache
-from mmcc.tools.drawing import Tile, clock, draw_sheet
 from mmcc.tools.footage import Footage
 from mmcc.tools.model import ToolModel
 
@@ -79,7 +79,7 @@ class VideoChanges:
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundChanges:
     """The changes of all videos, and the videos that have none."""
 
     videos: list[VideoChanges]
@@ -109,7 +109,7 @@ def find_changes(
     window: float = WINDOW,
     any_direction: bool = False,
     progress: Progress = iter,
-) -> Found:
+) -> FoundChanges:
     """The best pairs of every video, of which the second frame is the later one unless any direction will do."""
     by_key = {each.key: each for each in footage}
     videos: list[VideoChanges] = []
@@ -129,7 +129,7 @@ def find_changes(
         others = len(skipped) - 1
         more = f"The other {others} have none, either." if others else ""
         raise InputError(skipped[0].path, skipped[0].reason.rstrip("."), more)
-    return Found(videos, skipped)
+    return FoundChanges(videos, skipped)
 
 
 def _changes_of(
@@ -151,10 +151,10 @@ def _compute(
     model: ToolModel, footage: Footage, cache: Cache, count: int, window: float, any_direction: bool
 ) -> Answer:
     from mmcc.data.segments import Moments
-    from mmcc.tasks.transitions import salient_transitions
+    from mmcc.evaluation.transitions import salient_transitions
 
     video = footage.embedded(model, cache)
-    found = salient_transitions(model.learner, video, top=count, window=window, forward_only=not any_direction)
+    found = salient_transitions(model.adapter, video, top=count, window=window, forward_only=not any_direction)
     concrete = np.zeros(len(video.text_times))
     if video.utterances is not None and len(video.utterances.pi) and len(video.times):
         concrete = (video.utterances.pi @ video.frames.pi.T).amax(dim=1).double().numpy()
@@ -165,7 +165,7 @@ def _compute(
         "text_times": np.asarray(video.text_times, np.float64),
         "text_concreteness": concrete,
     }
-    return Answer(arrays, {"has_past": model.learner.past is not None, "texts": Moments.of(footage.video).texts})
+    return Answer(arrays, {"has_past": model.adapter.past is not None, "texts": Moments.of(footage.video).texts})
 
 
 def _log_chance(frames: int, has_past: bool) -> float:

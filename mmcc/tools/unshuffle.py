@@ -24,10 +24,10 @@ from numpy.typing import NDArray
 
 from mmcc.corpus.folder import VIDEO_SUFFIXES
 from mmcc.corpus.format import is_corpus
-from mmcc.corpus.source import Skipped, Step
+from mmcc.corpus.source import LabelledClip, Skipped
 from mmcc.errors import InputError
+from mmcc.evaluation.set_order import By, SetOrder, order_set
 from mmcc.metrics import kendall_tau
-from mmcc.tasks.bag_order import BagOrder, By, order_bag
 from mmcc.text import one_line, storable
 from mmcc.tools.cache import Answer, Cache
 from mmcc.tools.domain import domain_warning, domain_warnings
@@ -37,8 +37,8 @@ from mmcc.tools.model import ToolModel
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from mmcc.evaluation.adapter import Embedding, ModelAdapter
     from mmcc.media.pictures import Pixels
-    from mmcc.tasks.learner import Embedding, Learner
 
 Floats = NDArray[np.float64]
 Progress = Callable[[list[str]], Iterable[str]]  # wraps the names that are gone through, as mmcc.progress.bar does
@@ -69,7 +69,7 @@ class Unshuffled:
     kind: str  # photos, labelled segments or equal stretches
     by: By
     things: list[Thing]  # as `found` numbers them
-    found: BagOrder
+    found: SetOrder
     log_P_nn: Floats  # of Eq. 12
     footage: Footage | None = field(default=None, repr=False)
     warning: str | None = None  # of photos unlike what the model has seen; a video's is told with the others'
@@ -86,10 +86,10 @@ class Unshuffled:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class UnshuffleResult:
     """All that was asked for."""
 
-    bags: list[Unshuffled]
+    sets: list[Unshuffled]
     skipped: list[Skipped]
     warnings: list[str]  # for people: what had to be assumed
 
@@ -103,18 +103,18 @@ def unshuffle(
     stretches: int = STRETCHES,
     begin: Begin = lambda total: lambda path, share: None,
     progress: Progress | None = None,
-) -> Outcome:
+) -> UnshuffleResult:
     """Photos that are named one by one are a bag, and so is each folder of photos and each video."""
-    sets, videos = _told_apart(sources)
-    bags: list[Unshuffled] = []
+    photo_sets, videos = _sorted_by_kind(sources)
+    sets: list[Unshuffled] = []
     skipped: list[Skipped] = []
     failed: list[InputError] = []
     warnings: list[str] = []
-    for name, photos in sets.items():
+    for name, photos in photo_sets.items():
         with _noting(failed):
-            bag = unshuffle_photos(model, name, photos, cache, skipped, by=by, progress=progress)
-            bags.append(bag)
-            warnings += [f"{bag.name or 'the photos'}: {bag.warning}"] if bag.warning else []
+            found = unshuffle_photos(model, name, photos, cache, skipped, by=by, progress=progress)
+            sets.append(found)
+            warnings += [f"{found.name or 'the photos'}: {found.warning}"] if found.warning else []
     for source, video in videos:
         with _noting(failed):
             opened = open_footage(model, [source], cache, progress=begin)
@@ -124,10 +124,10 @@ def unshuffle(
             warnings += domain_warnings(model, asked, cache)
             for footage in asked:
                 with _noting(failed):
-                    bags.append(unshuffle_footage(model, footage, cache, by=by, stretches=stretches))
-    if not bags:
+                    sets.append(unshuffle_footage(model, footage, cache, by=by, stretches=stretches))
+    if not sets:
         raise failed[0]
-    return Outcome(bags, [*skipped, *map(_skipped, failed)], warnings)
+    return UnshuffleResult(sets, [*skipped, *map(_skipped, failed)], warnings)
 
 
 @contextmanager
@@ -143,7 +143,7 @@ def _skipped(error: InputError) -> Skipped:
     return Skipped(storable(error.path), f"{error.cause}. {error.remedy}".strip())
 
 
-def _told_apart(sources: Sequence[Path]) -> tuple[dict[str, list[Path]], list[tuple[Path, str | None]]]:
+def _sorted_by_kind(sources: Sequence[Path]) -> tuple[dict[str, list[Path]], list[tuple[Path, str | None]]]:
     """Photos by the bag they belong to; and where videos are, with the one that is wanted of a corpus (CORPUS:ID)."""
     from mmcc.media.photos import find_photos
 
@@ -205,7 +205,7 @@ def unshuffle_photos(
         _too_few(photos, shown, skipped)
     things = [_photo(sorted(shown[at])) for at in range(len(shown))]
     log_P = answer.arrays["log_P"]
-    found, warning = order_bag(log_P, by), answer.facts["warning"]
+    found, warning = order_set(log_P, by), answer.facts["warning"]
     return Unshuffled(one_line(Path(name).name), PHOTOS, by, things, found, log_P, warning=warning)
 
 
@@ -254,20 +254,20 @@ def _transitions_of(model: ToolModel, pictures: Sequence[Pixels]) -> Floats:
     """log P(u → v) by Eq. 12. Nothing is said of photos: all are equally concrete."""
     import torch
 
-    from mmcc.tasks.learner import Embedding
+    from mmcc.evaluation.adapter import Embedding
 
     alike = len({picture.shape for picture in pictures}) == 1
     at_once = _AT_ONCE if alike else 1
     with torch.inference_mode():
         parts = [
-            model.learner.embed_frames(torch.from_numpy(np.stack(pictures[first : first + at_once])))
+            model.adapter.embed_frames(torch.from_numpy(np.stack(pictures[first : first + at_once])))
             for first in range(0, len(pictures), at_once)
         ]
         nodes = Embedding(*(torch.cat(side) for side in zip(*parts, strict=True)))
-        return np.asarray(_log_transitions(model.learner, nodes).numpy() - 2 * np.log(len(pictures)), np.float64)
+        return np.asarray(_log_transitions(model.adapter, nodes).numpy() - 2 * np.log(len(pictures)), np.float64)
 
 
-def _log_transitions(learner: Learner, nodes: Embedding) -> Tensor:
+def _log_transitions(adapter: ModelAdapter, nodes: Embedding) -> Tensor:
     """Those of the evaluation, for three things or more. Of two, each has but the other to go to, and Eq. 12 says
     nothing: there the likeness of one way stands against that of the other.
 
@@ -275,16 +275,16 @@ def _log_transitions(learner: Learner, nodes: Embedding) -> Tensor:
     """
     from torch.nn.functional import logsigmoid
 
-    from mmcc.tasks.learner import finite
-    from mmcc.tasks.unshuffling import log_transitions
+    from mmcc.evaluation.adapter import finite
+    from mmcc.evaluation.unshuffling import log_transitions
 
     if len(nodes.pi) > 2:
-        return log_transitions(learner, nodes)
-    likeness = learner.future(nodes) @ nodes.pi.T
-    if learner.past is not None:
-        likeness = likeness + (learner.past(nodes) @ nodes.pi.T).T
-    scores = likeness.double() / learner.temperature
-    return finite(logsigmoid(scores - scores.T), learner)
+        return log_transitions(adapter, nodes)
+    likeness = adapter.future(nodes) @ nodes.pi.T
+    if adapter.past is not None:
+        likeness = likeness + (adapter.past(nodes) @ nodes.pi.T).T
+    scores = likeness.double() / adapter.temperature
+    return finite(logsigmoid(scores - scores.T), adapter)
 
 
 def unshuffle_footage(
@@ -299,15 +299,15 @@ def unshuffle_footage(
     answer = cache.remember("segments", key, lambda: _look_at_segments(model, footage, segments, cache))
     texts = _step_texts(footage) if kind == LABELLED else ()
     things = [
-        _segment(Step(*segment), place, texts)
+        _segment(LabelledClip(*segment), place, texts)
         for segment, place in zip(answer.facts["segments"], answer.facts["places"], strict=True)
     ]
     log_P = answer.arrays["log_P"]
-    return Unshuffled(footage.name, kind, by, things, order_bag(log_P, by), log_P, footage)
+    return Unshuffled(footage.name, kind, by, things, order_set(log_P, by), log_P, footage)
 
 
-def _segment(segment: Step, place: int, texts: Sequence[str]) -> Thing:
-    from mmcc.tools.drawing import clock
+def _segment(segment: LabelledClip, place: int, texts: Sequence[str]) -> Thing:
+    from mmcc.report.sheets import clock
 
     text = texts[segment.step - 1] if 1 <= segment.step <= len(texts) else ""
     name = f"{clock(segment.start)} to {clock(segment.end)}"
@@ -320,7 +320,7 @@ def _step_texts(footage: Footage) -> Sequence[str]:
     return task.steps if task else ()
 
 
-def _equal_stretches(footage: Footage, stretches: int) -> list[Step]:
+def _equal_stretches(footage: Footage, stretches: int) -> list[LabelledClip]:
     """Of two frames or more each."""
     times = footage.video.times
     count = min(stretches, len(times) // 2)
@@ -328,20 +328,20 @@ def _equal_stretches(footage: Footage, stretches: int) -> list[Step]:
         cause = f"has {len(times)} frames, too few to cut it in two"
         raise InputError(footage.name, cause, "Name a longer video, or photos.")
     edges = np.linspace(times[0], max(footage.video.duration, times[-1] + 1e-3), count + 1).tolist()
-    return [Step(0, start, end) for start, end in pairwise(edges)]
+    return [LabelledClip(0, start, end) for start, end in pairwise(edges)]
 
 
-def _look_at_segments(model: ToolModel, footage: Footage, segments: list[Step], cache: Cache) -> Answer:
+def _look_at_segments(model: ToolModel, footage: Footage, segments: list[LabelledClip], cache: Cache) -> Answer:
     """log P(u → v) by Eq. 12 of the segments, as the evaluation does it; and what their true places are."""
     import torch
 
-    from mmcc.tasks.clips import clip_nodes
-    from mmcc.tasks.unshuffling import log_prior, shuffled
+    from mmcc.evaluation.clips import clip_nodes
+    from mmcc.evaluation.unshuffling import log_prior, shuffled
 
     video = replace(footage.embedded(model, cache), steps=segments)
-    bag = shuffled(video)
+    set_ = shuffled(video)
     with torch.inference_mode():
-        state = clip_nodes(video, bag.clips)
-        prior = log_prior(model.learner, video, state)
-        log_P = _log_transitions(model.learner, state) + prior[:, None] + prior
-    return Answer({"log_P": log_P.numpy()}, {"segments": bag.clips, "places": bag.places.tolist()})
+        state = clip_nodes(video, set_.clips)
+        prior = log_prior(model.adapter, video, state)
+        log_P = _log_transitions(model.adapter, state) + prior[:, None] + prior
+    return Answer({"log_P": log_P.numpy()}, {"segments": set_.clips, "places": set_.places.tolist()})

@@ -31,12 +31,12 @@ from mmcc.locks import only_writer
 from mmcc.models.encoders import load_published_weights
 from mmcc.models.registry import Model
 from mmcc.models.weights import WeightsError
-from mmcc.training import beginning, checkpoints
+from mmcc.training import checkpoints, initialization
 from mmcc.training.bar import StepBar, say
 from mmcc.training.checkpoints import Checkpoints, Progress
 from mmcc.training.config import Config
 from mmcc.training.memory import explained_want
-from mmcc.training.processes import World, join_world
+from mmcc.training.processes import ProcessGroup, join_world
 from mmcc.training.run import CONFIG, CORPUS, VOCABULARY, Metrics, describe_corpus, open_run
 from mmcc.training.schedule import Schedule
 from mmcc.training.signals import Stop
@@ -90,8 +90,8 @@ def train(
             say = _silent
         stack.enter_context(_same_every_time(world))
         opened = Corpus.open(corpus)
-        config = beginning.with_absolute_init(fit_to_corpus(config, opened))
-        start = beginning.first_weights(config, run, say)  # before anything is written
+        config = initialization.with_absolute_init(fit_to_corpus(config, opened))
+        start = initialization.first_weights(config, run, say)  # before anything is written
         if config.train.batch_size % (world.size * config.train.accumulation):
             cause = f"{config.train.batch_size} cannot be shared by {world.size} processes"
             raise InputError("train.batch_size", f"{cause} x {config.train.accumulation} parts", "Choose a multiple.")
@@ -107,13 +107,15 @@ def train(
 class _Training:
     """One call of `train`: what it was given, what it built, and how far it is."""
 
-    def __init__(self, corpus: Corpus, run: Path, config: Config, start: Path | None, world: World, say: Say) -> None:
+    def __init__(
+        self, corpus: Corpus, run: Path, config: Config, start: Path | None, world: ProcessGroup, say: Say
+    ) -> None:
         self.corpus, self.run, self.config, self.start, self.world, self.say = corpus, run, config, start, world, say
-        self.recipe = beginning.recipe_of(config)
+        self.recipe = initialization.recipe_of(config)
         self.videos = UsableVideos(corpus, "train", config.data)
         if self.videos.unusable:
             say(f"left out of training: {self.videos.why_unusable()}")
-        beginning.check_frame_rates(self.recipe, config, self.videos)
+        initialization.check_frame_rates(self.recipe, config, self.videos)
         self.held_out = _held_out(corpus, config, say)
         self.vocabulary = self._vocabulary()
         self.schedule = Schedule(config.train, len(self.videos.ids))
@@ -247,7 +249,7 @@ class _Training:
         newest = self.world.broadcast_text(str(found or ""))
         if not newest:
             if self.start is not None:
-                beginning.begin_with(self.stepper.model, self.start, self.config)
+                initialization.begin_with(self.stepper.model, self.start, self.config)
                 self.say(f"beginning with the weights of {self.start}")
             return Progress(samples=fingerprint)
         progress = checkpoints.load(Path(newest), self.stepper.model, self.stepper.optimizer)
@@ -265,7 +267,7 @@ class _Training:
             if path.is_file():
                 words = Vocabulary.load(path).words
             else:
-                words = beginning.first_words(self.start, self.videos, self.config).words
+                words = initialization.first_words(self.start, self.videos, self.config).words
                 replace_text(path, "".join(f"{word}\n" for word in words))
         shared = self.world.broadcast_text("\n".join(words)).split("\n")
         return Vocabulary(shared[len(Vocabulary([]).words) :])
@@ -305,11 +307,11 @@ def fit_to_corpus(config: Config, corpus: Corpus) -> Config:
     return replace(config, model=replace(config.model, frame_encoder=encoder, feature_dims=corpus.manifest.size))
 
 
-def build_model(config: Config, vocabulary_size: int, world: World) -> Model:
+def build_model(config: Config, vocabulary_size: int, world: ProcessGroup) -> Model:
     """A fresh model: its weights follow from the seed."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(config.train.seed)
-        model = beginning.recipe_of(config).build_model(config.model, config.objective, vocabulary_size)
+        model = initialization.recipe_of(config).build_model(config.model, config.objective, vocabulary_size)
     if config.train.frame_weights is not None:
         for encoder in model.frame_encoders():
             load_published_weights(encoder, Path(config.train.frame_weights))
@@ -347,7 +349,7 @@ def _silent(_: str) -> None:
 
 
 @contextmanager
-def _same_every_time(world: World) -> Iterator[None]:
+def _same_every_time(world: ProcessGroup) -> Iterator[None]:
     """On a CPU, sums in one order whatever the threads do, so that a resumed run is the uncut one, bit for bit."""
     fill: Any = deterministic
     before = torch.are_deterministic_algorithms_enabled(), fill.fill_uninitialized_memory

@@ -21,7 +21,7 @@ _CPU = torch.device("cpu")
 
 
 @dataclass(frozen=True)
-class World:
+class ProcessGroup:
     """This process among all that train together."""
 
     rank: int = 0
@@ -84,20 +84,20 @@ def talks() -> bool:
 
 
 @contextmanager
-def join_world(device: str = "auto") -> Iterator[World]:
+def join_world(device: str = "auto") -> Iterator[ProcessGroup]:
     """Join the processes that torchrun started, or be the only one."""
     chosen = choose_device(device)
     if dist.is_initialized():  # someone else's group: it is theirs to end
-        yield World(dist.get_rank(), dist.get_world_size(), chosen)
+        yield ProcessGroup(dist.get_rank(), dist.get_world_size(), chosen)
         return
     if int(os.environ.get("WORLD_SIZE", "1")) == 1:
-        yield World(device=chosen)
+        yield ProcessGroup(device=chosen)
         return
     if chosen.type == "cuda":
         torch.cuda.set_device(chosen)
     dist.init_process_group("nccl" if chosen.type == "cuda" else "gloo")
     try:
-        yield World(dist.get_rank(), dist.get_world_size(), chosen)
+        yield ProcessGroup(dist.get_rank(), dist.get_world_size(), chosen)
         # A thread of gloo's may still be letting go of the last exchange's tensors, which takes the interpreter: if
         # that is gone by then, the process aborts. The last exchange is therefore one without tensors.
         dist.barrier()

@@ -12,11 +12,11 @@ from torch import Tensor
 from mmcc.data.batch import Batch
 from mmcc.models.nodes import Nodes
 from mmcc.models.registry import Model
-from mmcc.objectives.draws import Draws
 from mmcc.objectives.losses import Losses, LossWeights
 from mmcc.objectives.registry import Objective
+from mmcc.objectives.rng import SampleRng
 from mmcc.training.config import TrainConfig
-from mmcc.training.processes import World
+from mmcc.training.processes import ProcessGroup
 from mmcc.training.schedule import Schedule
 
 
@@ -33,7 +33,7 @@ class Stepper:
     optimizer: torch.optim.Optimizer
     schedule: Schedule
     config: TrainConfig
-    world: World
+    world: ProcessGroup
 
     def step(self, number: int, parts: Sequence[Batch], stop: bool = False) -> tuple[dict[str, float], bool]:
         """Learn from a batch in parts. Gives what to log, and whether any process was told to stop."""
@@ -62,7 +62,7 @@ class Stepper:
         """Encoders in the precision asked for, losses in fp32: similarities divided by 0.1 need its digits."""
         with torch.autocast(self.world.device.type, torch.bfloat16, enabled=self.config.precision == "bf16"):
             nodes: dict[str, Nodes] = self.model(batch)
-        return self.objective(self.model, nodes, batch, weights, Draws(self.config.seed, batch.samples))
+        return self.objective(self.model, nodes, batch, weights, SampleRng(self.config.seed, batch.samples))
 
     def _clip(self) -> Tensor:
         """The gradient's norm before it is clipped."""

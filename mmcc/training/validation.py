@@ -31,11 +31,11 @@ from mmcc.models.nodes import Nodes
 from mmcc.models.registry import Model
 from mmcc.objectives.anticipation import Predictor
 from mmcc.objectives.config import CycleConfig
-from mmcc.objectives.distribution import Tally
+from mmcc.objectives.distribution import SumCount
 from mmcc.objectives.losses import Dynamics
 from mmcc.objectives.registry import ALL_SKILLS, CORRESPONDENCE, FUTURE, PAST, STATE
 from mmcc.objectives.scoring import MODALITIES, correspondence_scores, cycle_scores, padded_spans, scored_walk
-from mmcc.training.processes import World
+from mmcc.training.processes import ProcessGroup
 
 SCORE_PARTS = ("cross_modal_rank", "future_rank", "travelled_rank")
 COLLAPSED = 0.5  # share of forward edges in place from which on it is called collapse; by chance it is 1/N
@@ -55,13 +55,13 @@ def validate(
     config: CycleConfig,
     *,
     starts: int,
-    world: World,
+    world: ProcessGroup,
     skills: frozenset[str] = ALL_SKILLS,
     stopped: Callable[[], bool] = lambda: False,
 ) -> dict[str, float | None] | None:
     """The figures over all processes' batches; None if `stopped` said to leave off."""
     walk = scored_walk(config if STATE in skills else replace(config, p_unimodal=1.0), starts)
-    tallies: dict[str, Tally] = {}
+    sum_counts: dict[str, SumCount] = {}
     stop = False
     was_training = model.training
     model.eval()
@@ -70,13 +70,13 @@ def validate(
             for batch in batches:
                 nodes = model(batch.to(world.device))
                 spans = step_spans(corpus, batch.videos).to(world.device)
-                for name, tally in batch_tallies(model, nodes, batch, spans, walk, skills).items():
-                    tallies[name] = tallies[name] + tally if name in tallies else tally
+                for name, sum_count in batch_sum_counts(model, nodes, batch, spans, walk, skills).items():
+                    sum_counts[name] = sum_counts[name] + sum_count if name in sum_counts else sum_count
                 if stop := stopped():
                     break
     finally:
         model.train(was_training)
-    return _over_processes(tallies, stop, world)
+    return _over_processes(sum_counts, stop, world)
 
 
 @dataclass(frozen=True)
@@ -98,20 +98,20 @@ class _OneWay:
         return torch.zeros_like(z)
 
 
-def batch_tallies(
+def batch_sum_counts(
     model: Model,
     nodes: Mapping[str, Nodes],
     batch: Batch,
     spans_BJ2: Tensor,
     config: CycleConfig,
     skills: frozenset[str] = ALL_SKILLS,
-) -> dict[str, Tally]:
+) -> dict[str, SumCount]:
     """The sum and count of every figure the model can have, for each modality: "vision/cycle_rank", …"""
     found = correspondence_scores(nodes, spans_BJ2)
     if FUTURE in skills:
         walker = cast(Dynamics, model) if PAST in skills else _OneWay(cast(Predictor, model))
         found |= cycle_scores(walker, nodes, batch.samples, config)
-    return {name: scores.tally() for name, scores in found.items() if SKILL_OF[name.split("/")[1]] in skills}
+    return {name: scores.sum_count() for name, scores in found.items() if SKILL_OF[name.split("/")[1]] in skills}
 
 
 def step_spans(corpus: Corpus, videos: list[str]) -> Tensor:
@@ -135,14 +135,16 @@ def summary_line(step: int, figures: Mapping[str, float | None]) -> str:
     return line + (f" · COLLAPSED: {share['stays_in_place']} stay in place" if collapsed else "")
 
 
-def _over_processes(tallies: Mapping[str, Tally], stop: bool, world: World) -> dict[str, float | None] | None:
+def _over_processes(
+    sum_counts: Mapping[str, SumCount], stop: bool, world: ProcessGroup
+) -> dict[str, float | None] | None:
     """Means over everything counted anywhere; None where nothing was. All names, since a process may have no batch."""
     names = [f"{modality}/{name}" for modality in MODALITIES for name in FIGURES]
     totals = torch.zeros(len(names) + 1, 2, dtype=torch.float64, device=world.device)
     totals[-1, 0] = stop
     for row, name in enumerate(names):
-        if name in tallies:
-            totals[row, 0], totals[row, 1] = tallies[name].total, tallies[name].count
+        if name in sum_counts:
+            totals[row, 0], totals[row, 1] = sum_counts[name].total, sum_counts[name].count
     summed = world.add(totals).tolist()
     if summed.pop()[0]:
         return None

@@ -14,7 +14,7 @@ from mmcc.corpus import Corpus
 from mmcc.corpus.format import SPLITS, Manifest, is_corpus, shard_path, split_of
 from mmcc.corpus.index import IndexWriter
 from mmcc.corpus.shards import ShardWriter, seal
-from mmcc.corpus.source import Step, Task
+from mmcc.corpus.source import LabelledClip, Task
 from mmcc.errors import InputError
 from mmcc.media.jpeg import encode_jpeg
 from mmcc.media.utterances import Utterance
@@ -59,12 +59,12 @@ def build(folder: Path, encoding: str, videos: dict[str, list[float]], **rows: o
 def test_segments_hold_the_frames_of_their_time(tmp_path, encoding):
     corpus = build(tmp_path / "c", encoding, {"a": [0.5 * n for n in range(700)], "b": [0.0, 1.0]})
     for start, seconds in [(0, 64), (100.2, 64), (120, 20), (300, 100), (349.6, 5), (400, 5), (-5, 10), (10, 0)]:
-        segment = corpus["a"].segment(start, seconds)
+        excerpt = corpus["a"].excerpt(start, seconds)
         wanted = [n for n in range(700) if start <= 0.5 * n < start + seconds]
-        assert segment.times.tolist() == [0.5 * n for n in wanted]
-        assert segment.frames.shape == (len(wanted), *SHAPES[encoding])
-        expected = np.array([picture(encoding, n) for n in wanted]).reshape(segment.frames.shape)
-        assert np.abs(segment.frames.astype(float) - expected).max(initial=0) <= (12 if encoding == "jpeg" else 0)
+        assert excerpt.times.tolist() == [0.5 * n for n in wanted]
+        assert excerpt.frames.shape == (len(wanted), *SHAPES[encoding])
+        expected = np.array([picture(encoding, n) for n in wanted]).reshape(excerpt.frames.shape)
+        assert np.abs(excerpt.frames.astype(float) - expected).max(initial=0) <= (12 if encoding == "jpeg" else 0)
 
 
 @settings(deadline=None, max_examples=60)
@@ -82,18 +82,18 @@ def _sliced(factory, made={}):  # noqa: B006  (built once for all examples)
 
 def test_frames_belong_to_the_caller(tmp_path):
     video = build(tmp_path / "c", "raw", {"a": [0.0, 1.0]})["a"]
-    segment = video.segment(0, 2)
-    segment.frames[:] = 0
-    segment.times[:] = 9
+    excerpt = video.excerpt(0, 2)
+    excerpt.frames[:] = 0
+    excerpt.times[:] = 9
     assert video.frames().any() and video.times.tolist() == [0.0, 1.0]
 
 
 def test_utterances_fall_in_the_segment_of_their_centre(tmp_path):
     said = [Utterance(0, 2, "cut it"), Utterance(3, 6, "boil it"), Utterance(6, 9, "eat it")]
-    rows = {"utterances": [utterance._asdict() for utterance in said], "steps": [Step(1, 0.0, 2.0)._asdict()]}
+    rows = {"utterances": [utterance._asdict() for utterance in said], "steps": [LabelledClip(1, 0.0, 2.0)._asdict()]}
     video = build(tmp_path / "c", "raw", {"a": [0.0, 5.0]}, **rows)["a"]
-    assert video.utterances == said and video.steps == [Step(1, 0, 2)]
-    parts = [video.segment(start, 2.5).utterances for start in (0, 2.5, 5, 7.5)]
+    assert video.utterances == said and video.steps == [LabelledClip(1, 0, 2)]
+    parts = [video.excerpt(start, 2.5).utterances for start in (0, 2.5, 5, 7.5)]
     assert parts == [[said[0]], [said[1]], [], [said[2]]]
 
 
@@ -114,7 +114,7 @@ def test_videos_that_failed_are_not_gone_through(tmp_path):
     corpus = Corpus.open(corpus.path)
     assert corpus.ids == ["a"]
     assert {name: corpus[name].status for name in corpus.rows()} == {"a": "ok", "away": "absent", "bad": "failed"}
-    assert "away" not in corpus and corpus["away"].segment(0, 10).frames.shape[0] == 0
+    assert "away" not in corpus and corpus["away"].excerpt(0, 10).frames.shape[0] == 0
 
 
 def test_splits_part_the_corpus_as_the_paper_does():

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from mmcc.corpus.crosstask import is_crosstask, read_crosstask
-from mmcc.corpus.source import Item, Source, Step, Task
+from mmcc.corpus.source import Item, LabelledClip, Source, Task
 from mmcc.errors import InputError
 
 SHARED = Path(__file__).parents[3] / "shared/data/crosstask"
@@ -73,7 +73,7 @@ def test_every_listed_video_is_an_item_with_its_tasks_steps_and_split(release: P
     source = read_crosstask(release)
     items = by_id(source)
     assert items[JELLO] == Item(
-        JELLO, None, None, "", ("23521", "59684"), (Step(2, 1.5, 3.0), Step(1, 4.0, 4.0)), "validation"
+        JELLO, None, None, "", ("23521", "59684"), (LabelledClip(2, 1.5, 3.0), LabelledClip(1, 4.0, 4.0)), "validation"
     )
     assert items[SHELF] == Item(SHELF, None, None, "", ("59684",), (), "train")
     steps = ("cut shelve", "sand shelve", "paint shelve")
@@ -131,7 +131,7 @@ def test_features_take_the_place_of_video(release: Path) -> None:
 def test_an_annotation_without_a_line_in_the_list_is_still_an_item(release: Path) -> None:
     (release / "annotations" / "23521_unlisted_ID.csv").write_text("1,0,1\n")
     item = by_id(read_crosstask(release))["unlisted_ID"]
-    assert (item.tasks, item.steps, item.split) == (("23521",), (Step(1, 0, 1),), None)
+    assert (item.tasks, item.steps, item.split) == (("23521",), (LabelledClip(1, 0, 1),), None)
 
 
 def test_without_a_validation_list_the_split_is_left_open(release: Path) -> None:
@@ -158,7 +158,7 @@ def test_videos_of_tasks_that_are_not_described_are_kept(release: Path) -> None:
 def test_a_bad_line_of_an_annotation_is_left_out_and_named(release: Path, line: str, reason: str) -> None:
     (release / "annotations" / f"23521_{JELLO}.csv").write_text(f"\n1,0,1\n{line}\n2,3,4\n", encoding="utf-8")
     source = read_crosstask(release)
-    assert by_id(source)[JELLO].steps == (Step(1, 0, 1), Step(2, 3, 4))
+    assert by_id(source)[JELLO].steps == (LabelledClip(1, 0, 1), LabelledClip(2, 3, 4))
     assert list(reasons(source, release)) == [f"annotations/23521_{JELLO}.csv:3"]
     assert reason in source.skipped[0].reason
 
@@ -179,7 +179,7 @@ def test_annotations_that_fit_no_task_or_come_twice_are_left_out(release: Path) 
     assert set(reasons(source, release)) == {
         f"annotations/{name}" for name in ("99_abc.csv", "readme.csv", f"59684_{JELLO}.csv")
     }
-    assert by_id(source)[JELLO].steps == (Step(2, 1.5, 3.0), Step(1, 4.0, 4.0))
+    assert by_id(source)[JELLO].steps == (LabelledClip(2, 1.5, 3.0), LabelledClip(1, 4.0, 4.0))
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ import pytest
 from mmcc.corpus import Corpus
 from mmcc.corpus.find import find_source
 from mmcc.corpus.ingest import IngestSettings, ingest
-from mmcc.corpus.source import Source, Step, Task
+from mmcc.corpus.source import LabelledClip, Source, Task
 from mmcc.corpus.summary import render_ingest
 from mmcc.errors import InputError
 from mmcc.media.sandbox import Limits
@@ -207,25 +207,27 @@ def test_what_is_no_longer_found_is_not_taken_away(folder, tmp_path, make_clip):
 def test_annotations_reach_videos_that_are_already_here(folder, tmp_path):
     run(folder, tmp_path / "c")
     source = find_source(folder)
-    labelled = dataclasses.replace(source.items[0], tasks=("7",), steps=(Step(1, 0.0, 2.0),), split="validation")
+    labelled = dataclasses.replace(
+        source.items[0], tasks=("7",), steps=(LabelledClip(1, 0.0, 2.0),), split="validation"
+    )
     source.items[0], source.tasks["7"] = labelled, Task("7", "Soup", ("stir",))
     assert ingest(source, tmp_path / "c", settings()).already_done == 5
     video = Corpus.open(tmp_path / "c")[labelled.id]
-    assert video.steps == [Step(1, 0, 2)] and video.split == "validation" and len(video.times) == 4
+    assert video.steps == [LabelledClip(1, 0, 2)] and video.split == "validation" and len(video.times) == 4
     assert run(folder, tmp_path / "c").already_done == 5  # a plain folder has nothing to say against it
-    assert Corpus.open(tmp_path / "c")[labelled.id].steps == [Step(1, 0, 2)]
+    assert Corpus.open(tmp_path / "c")[labelled.id].steps == [LabelledClip(1, 0, 2)]
 
 
 def test_a_changed_file_keeps_its_annotations_and_its_captions(folder, tmp_path, make_clip):
     source = find_source(folder)
-    labelled = dataclasses.replace(source.items[1], tasks=("7",), steps=(Step(1, 0.0, 2.0),), split="test")
+    labelled = dataclasses.replace(source.items[1], tasks=("7",), steps=(LabelledClip(1, 0.0, 2.0),), split="test")
     source.items[1], source.tasks["7"] = labelled, Task("7", "Soup", ("stir",))
     ingest(source, tmp_path / "c", settings())
     (folder / "soup1.srt").unlink()
     make_clip("src/soup1.mp4", seconds=3)
     assert run(folder, tmp_path / "c").already_done == 4
     video = Corpus.open(tmp_path / "c")["soup1"]
-    assert len(video.times) == 3 and video.steps == [Step(1, 0, 2)] and video.split == "test"
+    assert len(video.times) == 3 and video.steps == [LabelledClip(1, 0, 2)] and video.split == "test"
     assert len(video.utterances) == 2 and video.details["caption_kind"] == "manual"
     assert run(folder, tmp_path / "c").already_done == 5
 
@@ -244,10 +246,12 @@ def test_new_captions_alone_leave_the_frames(folder, tmp_path):
 
 def test_a_video_that_was_only_listed_keeps_its_annotations_when_it_is_found(folder, tmp_path):
     source = find_source(folder)
-    away = dataclasses.replace(source.items[0], media=None, captions=None, tasks=("7",), steps=(Step(1, 0.0, 2.0),))
+    away = dataclasses.replace(
+        source.items[0], media=None, captions=None, tasks=("7",), steps=(LabelledClip(1, 0.0, 2.0),)
+    )
     ingest(Source([away], {"7": Task("7", "Soup", ("stir",))}), tmp_path / "c", settings())
     assert run(folder, tmp_path / "c").ingested == 5
-    assert Corpus.open(tmp_path / "c")["soup0"].steps == [Step(1, 0, 2)]
+    assert Corpus.open(tmp_path / "c")["soup0"].steps == [LabelledClip(1, 0, 2)]
 
 
 def test_a_moved_folder_goes_on_like_any_other(folder, tmp_path, make_clip):

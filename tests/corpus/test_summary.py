@@ -7,10 +7,10 @@ from mmcc.corpus import Corpus
 from mmcc.corpus.format import Manifest, shard_path
 from mmcc.corpus.index import IndexWriter
 from mmcc.corpus.shards import ShardWriter
-from mmcc.corpus.sheet import draw_sheet
 from mmcc.corpus.source import Task
 from mmcc.corpus.summary import render_summary, summarise
 from mmcc.errors import InputError
+from mmcc.report.contact_sheet import draw_sheet
 
 
 def said(*utterances: tuple[float, float, str]) -> list[dict[str, object]]:

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mmcc.cli import main
+from mmcc.cli.main import main
 from mmcc.corpus import Corpus
 
 

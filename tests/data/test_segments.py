@@ -12,7 +12,7 @@ from mmcc.corpus import Corpus
 from mmcc.corpus.format import Manifest, split_of
 from mmcc.corpus.index import IndexWriter
 from mmcc.data import DataConfig, SegmentSampler, UsableVideos
-from mmcc.data.chance import Use, generator
+from mmcc.data.rng import Use, generator
 from mmcc.data.segments import Cutter, Moments, consecutive_segments, thin
 from mmcc.errors import InputError
 from mmcc.media.utterances import Utterance

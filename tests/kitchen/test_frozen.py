@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mmcc.corpus.source import Item, Step, Task
+from mmcc.corpus.source import Item, LabelledClip, Task
 from mmcc.kitchen import KITCHEN_VERSION
 from mmcc.kitchen.captions import write_clean, write_rolling
 from mmcc.kitchen.drawing.painter import Painter
@@ -67,7 +67,7 @@ def test_greetings_and_farewells():
 
 def test_the_semi_real_variant():
     tasks = {"7": Task("7", "Change a Tire", ("brake on", "jack up", "unscrew wheel"))}
-    steps = (Step(1, 12.5, 20.0), Step(2, 31.0, 60.25), Step(3, 58.0, 90.0))
+    steps = (LabelledClip(1, 12.5, 20.0), LabelledClip(2, 31.0, 60.25), LabelledClip(3, 58.0, 90.0))
     settings, (video,) = plan_from(Path("release"), tasks, [Item("abc", None, tasks=("7",), steps=steps)], seed=3)
     script = script_of(video, settings)
     assert digest([write_clean(script.spoken), vectors(script)]) == "38d7c6bb9587f208"

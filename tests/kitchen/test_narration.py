@@ -9,9 +9,9 @@ from typing import NamedTuple
 import pytest
 
 from mmcc.kitchen.asr import as_automatic, mishear
-from mmcc.kitchen.dice import Dice
 from mmcc.kitchen.narration import BOOKEND, FARTHEST, REACH, Spoken, narrate
 from mmcc.kitchen.recipes import PRIMARY, Recipe
+from mmcc.kitchen.rng import Rng
 from mmcc.kitchen.timeline import Shown, draw_timeline
 
 VIDEOS = 540
@@ -28,9 +28,9 @@ class Video(NamedTuple):
 def videos() -> list[Video]:
     made = []
     for number in range(VIDEOS):
-        recipe, dice = PRIMARY[number % len(PRIMARY)], Dice("narration", number)
-        clock = draw_timeline(recipe, dice.child("clock"))
-        spoken = narrate(recipe, clock.shown, clock.duration, dice)
+        recipe, rng = PRIMARY[number % len(PRIMARY)], Rng("narration", number)
+        clock = draw_timeline(recipe, rng.child("clock"))
+        spoken = narrate(recipe, clock.shown, clock.duration, rng)
         made.append(Video(recipe, clock.shown, clock.duration, spoken))
     return made
 
@@ -185,8 +185,8 @@ def test_greetings_and_farewells_only_on_demand():
     for number, video in enumerate(videos()[:60]):
         plain = " ".join(word for spoken in video.spoken for word in words_of(spoken)).split()
         assert not {"hello", "welcome", "bye", "goodbye"} & set(plain)
-        dice = Dice("narration", number)
-        spoken = narrate(video.recipe, video.shown, video.duration, dice, bookends=True)
+        rng = Rng("narration", number)
+        spoken = narrate(video.recipe, video.shown, video.duration, rng, bookends=True)
         assert spoken[0].end <= BOOKEND
         assert spoken[-1].start >= video.duration - BOOKEND
         assert {"hi", "hello", "hey", "good"} & set(words_of(spoken[0])[:1])
@@ -194,10 +194,10 @@ def test_greetings_and_farewells_only_on_demand():
 
 
 def test_a_very_short_video_and_one_without_steps():
-    assert narrate(PRIMARY[0], [], 1.0, Dice(1), bookends=True) == ()
-    assert all(spoken.shown is None for spoken in narrate(PRIMARY[0], [], 60.0, Dice(1)))
+    assert narrate(PRIMARY[0], [], 1.0, Rng(1), bookends=True) == ()
+    assert all(spoken.shown is None for spoken in narrate(PRIMARY[0], [], 60.0, Rng(1)))
 
 
 def test_the_same_dice_say_the_same():
     video = videos()[7]
-    assert narrate(video.recipe, video.shown, video.duration, Dice("narration", 7)) == video.spoken
+    assert narrate(video.recipe, video.shown, video.duration, Rng("narration", 7)) == video.spoken

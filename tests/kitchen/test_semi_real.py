@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mmcc.corpus.crosstask import read_crosstask
-from mmcc.corpus.source import Item, Step, Task
+from mmcc.corpus.source import Item, LabelledClip, Task
 from mmcc.errors import InputError
 from mmcc.kitchen.features import DIMS, script_features
 from mmcc.kitchen.plan import KitchenSettings, script_of
@@ -16,7 +16,7 @@ TASKS = {"7": Task("7", "Change a Tire", ("brake on", "jack up", "unscrew wheel"
 
 
 def planned(*steps):
-    video = Item("abc", None, tasks=("7",), steps=tuple(Step(*step) for step in steps))
+    video = Item("abc", None, tasks=("7",), steps=tuple(LabelledClip(*step) for step in steps))
     return plan_from(Path("release"), TASKS, [video])[1]
 
 
@@ -28,7 +28,10 @@ def test_the_timeline_is_the_real_one():
 
 
 def test_a_video_without_steps_is_left_out():
-    bare, labelled = Item("bare", None, tasks=("7",)), Item("abc", None, tasks=("7",), steps=(Step(1, 2.0, 3.0),))
+    bare, labelled = (
+        Item("bare", None, tasks=("7",)),
+        Item("abc", None, tasks=("7",), steps=(LabelledClip(1, 2.0, 3.0),)),
+    )
     settings, videos = plan_from(Path("some/release"), TASKS, [bare, labelled], seed=4)
     assert [video.id for video in videos] == ["abc"]
     assert (settings.videos, settings.tasks, settings.seed, settings.timelines) == (1, 1, 4, "release")
@@ -64,7 +67,7 @@ def test_the_whole_release(shared):
 
 
 def test_another_seed_films_and_tells_it_otherwise():
-    video = Item("abc", None, tasks=("7",), steps=(Step(1, 3.0, 30.0), Step(2, 40.0, 70.0)))
+    video = Item("abc", None, tasks=("7",), steps=(LabelledClip(1, 3.0, 30.0), LabelledClip(2, 40.0, 70.0)))
     scripts = []
     for seed in (0, 1):
         settings, (one,) = plan_from(Path("release"), TASKS, [video], seed=seed)

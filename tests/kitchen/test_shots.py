@@ -4,8 +4,8 @@ import itertools
 
 import pytest
 
-from mmcc.kitchen.dice import Dice
 from mmcc.kitchen.recipes import PRIMARY
+from mmcc.kitchen.rng import Rng
 from mmcc.kitchen.shots import DISTRACTORS, WORK, draw_shots
 from mmcc.kitchen.timeline import Shown, Timeline, draw_timeline
 
@@ -16,8 +16,8 @@ def filmed():
     videos = []
     for number in range(300):
         recipe = PRIMARY[number % len(PRIMARY)]
-        timeline = draw_timeline(recipe, Dice("filmed", number))
-        videos.append((recipe, timeline, draw_shots(recipe, timeline, Dice("shots", number))))
+        timeline = draw_timeline(recipe, Rng("filmed", number))
+        videos.append((recipe, timeline, draw_shots(recipe, timeline, Rng("shots", number))))
     return videos
 
 
@@ -66,6 +66,6 @@ def test_every_distractor_comes_at_any_time(filmed):
 def test_real_steps_may_overlap_or_lie_inside_each_other():
     recipe = PRIMARY[0]
     timeline = Timeline((Shown(0, 2.0, 20.0), Shown(1, 5.0, 8.0), Shown(2, 19.0, 30.0)), 33.0)
-    shots = draw_shots(recipe, timeline, Dice("overlap"))
+    shots = draw_shots(recipe, timeline, Rng("overlap"))
     assert shots[0].start == 0 and shots[-1].end == 33.0
     assert all(last.end == following.start for last, following in itertools.pairwise(shots))

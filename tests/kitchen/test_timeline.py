@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmcc.kitchen.dice import Dice
 from mmcc.kitchen.recipes import PRIMARY, RELATED, Recipe, needs
+from mmcc.kitchen.rng import Rng
 from mmcc.kitchen.timeline import END, LONGEST, SHORTEST, Timeline, draw_timeline
 
 recipes = st.sampled_from(PRIMARY + RELATED)
@@ -18,7 +18,7 @@ seeds = st.integers(0, 10**6)
 
 @given(recipes, seeds)
 def test_a_timeline_is_sound(recipe: Recipe, seed: int) -> None:
-    timeline = draw_timeline(recipe, Dice(seed))
+    timeline = draw_timeline(recipe, Rng(seed))
     low, high = END
     assert timeline.shown
     assert low <= timeline.shown[0].start <= high
@@ -32,16 +32,16 @@ def test_a_timeline_is_sound(recipe: Recipe, seed: int) -> None:
 
 @given(recipes, seeds)
 def test_two_decimals_hold_every_time(recipe: Recipe, seed: int) -> None:
-    timeline = draw_timeline(recipe, Dice(seed))
+    timeline = draw_timeline(recipe, Rng(seed))
     times = [timeline.duration, *(time for shown in timeline.shown for time in (shown.start, shown.end))]
     assert [float(f"{time:.2f}") for time in times] == times
 
 
 @given(recipes, seeds)
 def test_the_name_of_the_dice_decides(recipe: Recipe, seed: int) -> None:
-    timeline = draw_timeline(recipe, Dice("clock", seed))
-    assert timeline == draw_timeline(recipe, Dice("clock", seed))
-    assert timeline != draw_timeline(recipe, Dice("clock", seed + 1))
+    timeline = draw_timeline(recipe, Rng("clock", seed))
+    assert timeline == draw_timeline(recipe, Rng("clock", seed))
+    assert timeline != draw_timeline(recipe, Rng("clock", seed + 1))
 
 
 Video = tuple[Recipe, Timeline]
@@ -49,8 +49,8 @@ Video = tuple[Recipe, Timeline]
 
 @pytest.fixture(scope="module")
 def videos() -> list[Video]:
-    drawn = [(PRIMARY[number % len(PRIMARY)], Dice("videos", number)) for number in range(1200)]
-    return [(recipe, draw_timeline(recipe, dice)) for recipe, dice in drawn]
+    drawn = [(PRIMARY[number % len(PRIMARY)], Rng("videos", number)) for number in range(1200)]
+    return [(recipe, draw_timeline(recipe, rng)) for recipe, rng in drawn]
 
 
 def durations(timeline: Timeline) -> list[float]:

@@ -6,9 +6,9 @@ import pytest
 
 from mmcc.kitchen.asr import CONFUSIONS, WORST, as_automatic, mishear
 from mmcc.kitchen.chatter import chat, greet, take_leave
-from mmcc.kitchen.dice import Dice
 from mmcc.kitchen.grammar import joins, parse, say_step
 from mmcc.kitchen.recipes import PRIMARY, RELATED, VESSELS, Step
+from mmcc.kitchen.rng import Rng
 from mmcc.kitchen.words import NOUNS, article, doing, fill, noun, sentence
 
 STEPS = [step for recipe in PRIMARY + RELATED for step in recipe.steps]
@@ -23,7 +23,7 @@ CROSSTASK = (
 
 
 def said_of(step: Step, count: int) -> list[str]:
-    return [say_step(step, Dice(step.text, number)) for number in range(count)]
+    return [say_step(step, Rng(step.text, number)) for number in range(count)]
 
 
 def bare(text: str) -> list[str]:
@@ -53,7 +53,7 @@ def test_articles():
 
 
 def test_a_text_is_filled_from_its_rules_and_choices():
-    said = {fill("{a|b} {x}", {"x": ("{c|}d",)}, Dice(number)) for number in range(40)}
+    said = {fill("{a|b} {x}", {"x": ("{c|}d",)}, Rng(number)) for number in range(40)}
     assert said == {"a cd", "a d", "b cd", "b d"}
 
 
@@ -97,12 +97,12 @@ def test_two_steps_may_share_a_sentence():
     pancakes = PRIMARY[0].steps
     assert joins(pancakes[0], pancakes[1])
     assert not joins(pancakes[0], pancakes[2])
-    said = {word for number in range(40) for word in bare(say_step(pancakes[0], Dice(number), pancakes[1]))}
+    said = {word for number in range(40) for word in bare(say_step(pancakes[0], Rng(number), pancakes[1]))}
     assert {"flour", "sugar", "and"} <= said
 
 
 def test_chatter_is_long_and_wide_and_tells_no_time():
-    said = [chat(Dice("chat", number)) for number in range(3000)]
+    said = [chat(Rng("chat", number)) for number in range(3000)]
     words = {word for text in said for word in bare(text)}
     assert len(set(said)) > 2500
     assert len(words) > 600
@@ -112,13 +112,13 @@ def test_chatter_is_long_and_wide_and_tells_no_time():
 
 
 def test_greetings_and_farewells_name_the_task():
-    assert any("make pancakes" in greet("Make Pancakes", Dice(number)) for number in range(20))
-    assert any("grill a steak" in take_leave("Grill a Steak", Dice(number)) for number in range(20))
+    assert any("make pancakes" in greet("Make Pancakes", Rng(number)) for number in range(20))
+    assert any("grill a steak" in take_leave("Grill a Steak", Rng(number)) for number in range(20))
 
 
 def test_the_same_dice_say_the_same():
-    assert [say_step(step, Dice(5)) for step in STEPS] == [say_step(step, Dice(5)) for step in STEPS]
-    assert chat(Dice(5)) == chat(Dice(5))
+    assert [say_step(step, Rng(5)) for step in STEPS] == [say_step(step, Rng(5)) for step in STEPS]
+    assert chat(Rng(5)) == chat(Rng(5))
 
 
 # --- recognition errors -----------------------------------------------------------------------------------------------
@@ -131,7 +131,7 @@ def test_automatic_style_has_words_only():
 def test_a_few_words_are_misheard_and_more_in_some_videos_than_in_others():
     rates = []
     for video in range(200):
-        texts = [chat(Dice("heard", video, number)) for number in range(40)]
+        texts = [chat(Rng("heard", video, number)) for number in range(40)]
         heard = mishear(texts)
         wrong = sum(
             abs(len(right) - len(got)) or sum(a != b for a, b in zip(right, got, strict=True))

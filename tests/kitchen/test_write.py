@@ -10,7 +10,7 @@ import time
 import numpy as np
 import pytest
 
-from mmcc.cli import main
+from mmcc.cli.main import main
 from mmcc.corpus import Corpus
 from mmcc.corpus.crosstask import read_crosstask
 from mmcc.errors import InputError

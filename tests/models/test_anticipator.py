@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 import torch
-from test_model import CONFIG, VOCABULARY, D, make_batch
 
 from mmcc.models import MMCC, TEXT, VISION, Anticipator, MemDPC, load_model
+from tests.models.test_model import CONFIG, VOCABULARY, D, make_batch
 
 PIXELS = replace(CONFIG, frame_encoder="resnet18", width=4)
 

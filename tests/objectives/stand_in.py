@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from mmcc.models.nodes import TEXT, VISION, Nodes
 from mmcc.objectives.config import CycleConfig
-from mmcc.objectives.draws import Draws
+from mmcc.objectives.rng import SampleRng
 from mmcc.objectives.starts import Starts, sample_starts
 
 D = 6
@@ -82,7 +82,7 @@ def starts_at(modality: str, index, unimodal=False, valid=True) -> Starts:
 
 def some_starts(nodes, modality, path, seed=0, count=3):
     config = CycleConfig(path=path, starts_per_segment=count)
-    return sample_starts(nodes, modality, Draws(seed, torch.arange(len(nodes[VISION].valid))), config)
+    return sample_starts(nodes, modality, SampleRng(seed, torch.arange(len(nodes[VISION].valid))), config)
 
 
 def flat_nodes(times: dict[str, list[float]], pi: dict[str, list[list[float]]]) -> dict[str, Nodes]:

@@ -1,31 +1,39 @@
 """RA (Eq. 10) and TAP (Eq. 11)."""
 
-import by_hand
 import pytest
-import rivals_by_hand
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stand_in import D, StandIn, assert_same_gradients, flat_nodes, gradients, random_nodes, seeds, segment_sizes
 
 from mmcc.models.nodes import TEXT, VISION, Nodes
-from mmcc.objectives import AnticipationConfig, Draws, LossWeights, ObjectiveConfig
+from mmcc.objectives import AnticipationConfig, LossWeights, ObjectiveConfig, SampleRng
 from mmcc.objectives.representation_anticipation import RepresentationAnticipation, no_frame_ahead
 from mmcc.objectives.time_agnostic import TimeAgnosticPrediction
+from tests.objectives import baselines_by_hand, by_hand
+from tests.objectives.stand_in import (
+    D,
+    StandIn,
+    assert_same_gradients,
+    flat_nodes,
+    gradients,
+    random_nodes,
+    seeds,
+    segment_sizes,
+)
 
-RIVALS = {"ra": RepresentationAnticipation, "tap": TimeAgnosticPrediction}
-TARGETS = {"ra": rivals_by_hand.ra_targets, "tap": rivals_by_hand.tap_targets}
+BASELINES = {"ra": RepresentationAnticipation, "tap": TimeAgnosticPrediction}
+TARGETS = {"ra": baselines_by_hand.ra_targets, "tap": baselines_by_hand.tap_targets}
 FIELDS = ("z", "pi", "valid", "times")
 RIGHT, UP, LEFT = [1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]
 
 
 def objective(name, across=False):
-    return RIVALS[name](ObjectiveConfig(anticipation=AnticipationConfig(across=across)))
+    return BASELINES[name](ObjectiveConfig(anticipation=AnticipationConfig(across=across)))
 
 
 def losses(name, model, nodes, across=False):
-    draws = Draws(0, torch.arange(len(nodes[VISION].valid)))
-    return objective(name, across)(model, nodes, None, LossWeights(), draws)
+    rng = SampleRng(0, torch.arange(len(nodes[VISION].valid)))
+    return objective(name, across)(model, nodes, None, LossWeights(), rng)
 
 
 def frozen(nodes):
@@ -35,19 +43,19 @@ def frozen(nodes):
 
 def slow_total(name, model, nodes, across):
     segments, targets = by_hand.segments(nodes), TARGETS[name]
-    parts = [rivals_by_hand.anticipation_terms(model, segments, targets, across=each) for each in (False, True)]
+    parts = [baselines_by_hand.anticipation_terms(model, segments, targets, across=each) for each in (False, True)]
     return sum(map(by_hand.mean, parts[: 1 + across])), parts
 
 
 @pytest.mark.parametrize("across", [False, True])
-@pytest.mark.parametrize("name", RIVALS)
+@pytest.mark.parametrize("name", BASELINES)
 @given(sizes=segment_sizes, seed=seeds)
 @settings(max_examples=8)
 def test_equals_the_equation(name, across, sizes, seed):
     model = StandIn(seed=seed)
     nodes = frozen(random_nodes(model, sizes, seed, padding=seed % 3))
     expected, parts = slow_total(name, model, nodes, across)
-    found = objective(name, across).tallies(model, nodes)
+    found = objective(name, across).sum_counts(model, nodes)
     for term, terms in zip(("anticipation", "anticipation_across")[: 1 + across], parts, strict=False):
         assert found[term].count == len(terms)
     total = losses(name, model, nodes, across).total
@@ -55,7 +63,7 @@ def test_equals_the_equation(name, across, sizes, seed):
 
 
 @pytest.mark.parametrize("across", [False, True])
-@pytest.mark.parametrize("name", RIVALS)
+@pytest.mark.parametrize("name", BASELINES)
 def test_gradients_equal_those_of_the_equation(name, across):
     model = StandIn(torch.float64)
     nodes = frozen(random_nodes(model, [(6, 4), (3, 0), (0, 2), (5, 5)], 1, padding=2, dtype=torch.float64))
@@ -80,7 +88,7 @@ def film(times, pi, text_times=(0.0,), text_pi=(RIGHT,)):
 def test_tap_takes_the_easiest_future_by_hand():
     """From frame 0 (right): up costs 0, left 1, and right, the last, -1. From frame 1 (up): 0. From 2 (left): 1."""
     nodes = film([0.0, 2.0, 4.0, 6.0], [RIGHT, UP, LEFT, RIGHT])
-    found = objective("tap").tallies(Identity(), nodes)["anticipation"]
+    found = objective("tap").sum_counts(Identity(), nodes)["anticipation"]
     assert found.count == 3  # the last frame, and the only utterance, have no future
     assert found.total.item() == pytest.approx(-1 + 0 + 1)
 
@@ -88,7 +96,7 @@ def test_tap_takes_the_easiest_future_by_hand():
 def test_ra_takes_the_frame_a_second_ahead_by_hand():
     """At 2 fps frame i predicts frame i + 2; the utterances predict one another, however far off."""
     nodes = film([0.0, 0.5, 1.0, 1.5], [RIGHT, UP, LEFT, UP], [0.0, 30.0, 31.0], [RIGHT, RIGHT, UP])
-    found = objective("ra").tallies(Identity(), nodes)
+    found = objective("ra").sum_counts(Identity(), nodes)
     assert found["anticipation"].count == 2 + 2
     assert found["anticipation"].total.item() == pytest.approx((1 - 1) + (-1 + 0))
     assert (found["target_share/vision"].total, found["target_share/vision"].count) == (2, 4)
@@ -118,7 +126,7 @@ def test_across_ra_takes_what_is_nearest_a_second_ahead():
     assert objective("ra").targets(nodes, TEXT, VISION)[0, 2].tolist() == [False, False, True]
 
 
-@pytest.mark.parametrize("name", RIVALS)
+@pytest.mark.parametrize("name", BASELINES)
 @given(sizes=segment_sizes, seed=seeds)
 @settings(max_examples=5)
 def test_padding_and_the_order_of_segments_have_no_influence(name, sizes, seed):
@@ -130,7 +138,7 @@ def test_padding_and_the_order_of_segments_have_no_influence(name, sizes, seed):
         torch.testing.assert_close(one, losses(name, model, nodes, across=True).total, rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.parametrize("name", RIVALS)
+@pytest.mark.parametrize("name", BASELINES)
 def test_nothing_to_predict_is_no_loss_and_no_nan(name):
     model = StandIn()
     nodes = random_nodes(model, [(1, 1), (1, 0)])
@@ -139,7 +147,7 @@ def test_nothing_to_predict_is_no_loss_and_no_nan(name):
     assert all(torch.isfinite(gradient).all() for gradient in gradients(found.total, model))
 
 
-@pytest.mark.parametrize("name", RIVALS)
+@pytest.mark.parametrize("name", BASELINES)
 def test_the_targets_are_never_moved(name):
     """Whatever π came from, the loss does not reach it: Ψ is frozen."""
     model = StandIn()

@@ -3,11 +3,14 @@
 import math
 from itertools import product
 
-import by_hand
 import pytest
 import torch
 from hypothesis import given, settings
-from stand_in import (
+
+from mmcc.models.nodes import TEXT, VISION
+from mmcc.objectives.cycle import cycle_back, cycle_loss, single_candidate_share
+from tests.objectives import by_hand
+from tests.objectives.stand_in import (
     NoIdea,
     StandIn,
     assert_same_gradients,
@@ -19,9 +22,6 @@ from stand_in import (
     some_starts,
     starts_at,
 )
-
-from mmcc.models.nodes import TEXT, VISION
-from mmcc.objectives.cycle import cycle_back, cycle_loss, single_candidate_share
 
 OPTIONS = list(product((VISION, TEXT), ("within", "across"), (True, False), (True, False)))
 
@@ -58,9 +58,9 @@ def test_stations_and_loss_equal_the_equations(modality, path, constrain, hard, 
         assert_edge(cycle.future_counterpart_edge[b, s], found.counterpart_edge)
         assert_edge(cycle.return_scores[b, s].exp(), found.returns)
         assert int(cycle.future.index[b, s]) == found.index
-    tally = cycle_loss(cycle)
+    sum_count = cycle_loss(cycle)
     slow = slow_loss(model, nodes, starts, **options)
-    torch.testing.assert_close(tally.total / tally.count.clamp(min=1), slow, rtol=1e-5, atol=1e-5)
+    torch.testing.assert_close(sum_count.total / sum_count.count.clamp(min=1), slow, rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize(("modality", "path", "constrain", "hard"), OPTIONS)
@@ -68,10 +68,10 @@ def test_gradients_equal_those_of_the_equations(modality, path, constrain, hard)
     model = StandIn(torch.float64)
     nodes = random_nodes(model, [(5, 4), (3, 2), (6, 3)], 1, padding=2, dtype=torch.float64)
     starts = some_starts(nodes, modality, path)
-    tally = cycle_loss(cycle_back(model, nodes, starts, hard, constrain, path=path))
-    assert tally.count > 2
+    sum_count = cycle_loss(cycle_back(model, nodes, starts, hard, constrain, path=path))
+    assert sum_count.count > 2
     slow = slow_loss(model, nodes, starts, path=path, constrain=constrain, hard=hard)
-    assert_same_gradients(tally.total / tally.count, slow, model, nodes[VISION].z, nodes[TEXT].z)
+    assert_same_gradients(sum_count.total / sum_count.count, slow, model, nodes[VISION].z, nodes[TEXT].z)
 
 
 @pytest.mark.parametrize(("modality", "path"), list(product((VISION, TEXT), ("within", "across"))))
@@ -106,9 +106,9 @@ def test_cycles_with_a_single_way_back_are_left_out_and_counted():
     nodes = random_nodes(model, [(6, 3), (2, 2), (1, 1)])
     starts = starts_at(VISION, [[0, 2], [0, 0], [0, 0]], valid=[[True], [True], [False]])
     cycle = cycle_back(model, nodes, starts, constrain=True)  # index(β) = α + 1, so α = 0 has only itself to return to
-    tally, share = cycle_loss(cycle), single_candidate_share(cycle)
-    assert tally.count == 1
-    assert tally.total.item() == pytest.approx(math.log(3))
+    sum_count, share = cycle_loss(cycle), single_candidate_share(cycle)
+    assert sum_count.count == 1
+    assert sum_count.total.item() == pytest.approx(math.log(3))
     assert (share.total.item(), share.count.item()) == (3, 4)
 
 
@@ -193,8 +193,8 @@ def test_padding_has_no_influence(sizes, seed):
         nodes = random_nodes(model, sizes, seed, padding)
         starts = some_starts(nodes, TEXT, "within", seed)
         cycle = cycle_back(model, nodes, starts, constrain=True)
-        tally = cycle_loss(cycle)
-        found.append((starts.index, cycle.future.index, tally.count, tally.total))
+        sum_count = cycle_loss(cycle)
+        found.append((starts.index, cycle.future.index, sum_count.count, sum_count.total))
     for short, long in zip(*found, strict=True):
         torch.testing.assert_close(short, long)
 
@@ -204,8 +204,8 @@ def test_segments_without_a_start_or_another_modality_give_no_nan():
     nodes = random_nodes(model, [(0, 0), (1, 0), (4, 0), (0, 4)], padding=1)
     for modality, path in product((VISION, TEXT), ("within", "across")):
         starts = some_starts(nodes, modality, path)
-        tally = cycle_loss(cycle_back(model, nodes, starts, constrain=True, path=path))
-        total = tally.total + sum(p.sum() * 0 for p in model.parameters())
+        sum_count = cycle_loss(cycle_back(model, nodes, starts, constrain=True, path=path))
+        total = sum_count.total + sum(p.sum() * 0 for p in model.parameters())
         total.backward(retain_graph=True)
-        assert torch.isfinite(tally.total)
+        assert torch.isfinite(sum_count.total)
     assert all(torch.isfinite(p.grad).all() for p in model.parameters())

@@ -3,11 +3,17 @@
 import math
 from itertools import product
 
-import by_hand
 import pytest
 import torch
 from hypothesis import given, settings
-from stand_in import (
+
+from mmcc.models.nodes import TEXT, VISION
+from mmcc.objectives.config import DirectionConfig
+from mmcc.objectives.cycle import cycle_back
+from mmcc.objectives.direction import direction_loss
+from mmcc.objectives.log_sums import batch_keys
+from tests.objectives import by_hand
+from tests.objectives.stand_in import (
     NoIdea,
     StandIn,
     assert_same_gradients,
@@ -19,12 +25,6 @@ from stand_in import (
     some_starts,
     starts_at,
 )
-
-from mmcc.models.nodes import TEXT, VISION
-from mmcc.objectives.config import DirectionConfig
-from mmcc.objectives.cycle import cycle_back
-from mmcc.objectives.direction import direction_loss
-from mmcc.objectives.log_sums import batch_keys
 
 WAYS = list(product((VISION, TEXT), ("within", "across"), (True, False)))
 PARTS = {"future_within", "future_across", "past_within", "past_across"}
@@ -52,13 +52,13 @@ def test_equals_the_equation(modality, path, batch_nodes, sizes, seed):
     nodes = random_nodes(model, sizes, seed, padding=seed % 3)
     starts = some_starts(nodes, modality, path, seed)
     config, constrain = DirectionConfig(batch_nodes=batch_nodes), bool(seed % 2)
-    tallies = fast(model, nodes, starts, config, path, constrain)
+    sum_counts = fast(model, nodes, starts, config, path, constrain)
     terms = slow(model, nodes, starts, config, path, constrain)
-    assert set(tallies) == PARTS
-    for name, tally in tallies.items():
-        assert tally.count == len(terms.get(name, []))
+    assert set(sum_counts) == PARTS
+    for name, sum_count in sum_counts.items():
+        assert sum_count.count == len(terms.get(name, []))
         mean = by_hand.mean(terms.get(name, []))
-        torch.testing.assert_close(tally.total / tally.count.clamp(min=1), mean, rtol=1e-5, atol=1e-5)
+        torch.testing.assert_close(sum_count.total / sum_count.count.clamp(min=1), mean, rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize(("modality", "path", "batch_nodes"), WAYS)
@@ -67,12 +67,12 @@ def test_gradients_equal_those_of_the_equation(modality, path, batch_nodes):
     nodes = random_nodes(model, [(5, 4), (3, 3), (6, 3)], 1, padding=2, dtype=torch.float64)
     starts = some_starts(nodes, modality, path)
     config = DirectionConfig(gap=1.0, batch_nodes=batch_nodes)
-    tallies = fast(model, nodes, starts, config, path)
+    sum_counts = fast(model, nodes, starts, config, path)
     terms = slow(model, nodes, starts, config, path)
     assert set(terms) == PARTS
-    for name, tally in tallies.items():
+    for name, sum_count in sum_counts.items():
         mean = by_hand.mean(terms[name])
-        assert_same_gradients(tally.total / tally.count, mean, model, nodes[VISION].z, nodes[TEXT].z)
+        assert_same_gradients(sum_count.total / sum_count.count, mean, model, nodes[VISION].z, nodes[TEXT].z)
 
 
 def test_without_an_idea_the_loss_is_the_log_of_the_share_that_lies_ahead():
@@ -84,12 +84,12 @@ def test_without_an_idea_the_loss_is_the_log_of_the_share_that_lies_ahead():
     nodes[TEXT].times[0] = torch.tensor([1.0, 4.0, 4.5, 9])
     starts = starts_at(VISION, [[1], [0]], valid=[[True], [False]])
     for batch_nodes, utterances in ((False, 4), (True, 7)):
-        tallies = fast(model, nodes, starts, DirectionConfig(batch_nodes=batch_nodes))
+        sum_counts = fast(model, nodes, starts, DirectionConfig(batch_nodes=batch_nodes))
         shares = {"future_within": 3 / 5, "past_within": 2 / 5}
         shares |= {"future_across": 2 / utterances, "past_across": 1 / utterances}
         for name, share in shares.items():
-            assert tallies[name].count == 1
-            assert tallies[name].total.item() == pytest.approx(-math.log(share), abs=1e-5)
+            assert sum_counts[name].count == 1
+            assert sum_counts[name].total.item() == pytest.approx(-math.log(share), abs=1e-5)
 
 
 def test_moments_with_nothing_on_the_wanted_side_are_left_out():
@@ -104,14 +104,14 @@ def test_moments_with_nothing_on_the_wanted_side_are_left_out():
         def combine(self, z_vision, z_text):
             return z_vision
 
-    tallies = fast(Flat(), nodes, starts_at(VISION, [[0]]), DirectionConfig())
-    assert {name: tally.count.item() for name, tally in tallies.items()} == {
+    sum_counts = fast(Flat(), nodes, starts_at(VISION, [[0]]), DirectionConfig())
+    assert {name: sum_count.count.item() for name, sum_count in sum_counts.items()} == {
         "future_within": 1,
         "future_across": 0,
         "past_within": 1,
         "past_across": 0,
     }
-    assert tallies["future_across"].total == 0
+    assert sum_counts["future_across"].total == 0
 
 
 def test_each_half_can_be_switched_off():

@@ -2,18 +2,17 @@
 
 import math
 
-import by_hand
 import pytest
-import rivals_by_hand
 import torch
 from hypothesis import given, settings
-from stand_in import StandIn, assert_same_gradients, flat_nodes, random_nodes, seeds, segment_sizes
 
 from mmcc.models.nodes import TEXT, VISION, Nodes
-from mmcc.objectives import CrossModalConfig, Draws, LossWeights, ObjectiveConfig
-from mmcc.objectives.correspondence import CrossModalObjective
-from mmcc.objectives.cross_modal import cross_modal_loss
+from mmcc.objectives import CrossModalConfig, LossWeights, ObjectiveConfig, SampleRng
+from mmcc.objectives.correspondence import cross_modal_loss
+from mmcc.objectives.cross_modal import CrossModalObjective
 from mmcc.objectives.log_sums import batch_keys
+from tests.objectives import baselines_by_hand, by_hand
+from tests.objectives.stand_in import StandIn, assert_same_gradients, flat_nodes, random_nodes, seeds, segment_sizes
 
 PLAIN = CrossModalConfig(form="mil_nce")
 CONFIGS = [PLAIN, CrossModalConfig(form="mil_nce", window=0, temperature=0.3)]
@@ -26,7 +25,7 @@ def fast(nodes, config=PLAIN):
 
 def slow(nodes, config):
     segments = by_hand.segments(nodes)
-    return rivals_by_hand.mil_nce_terms(segments, window=config.window, temperature=config.temperature)
+    return baselines_by_hand.mil_nce_terms(segments, window=config.window, temperature=config.temperature)
 
 
 def joined(*films):
@@ -38,27 +37,27 @@ def joined(*films):
 @settings(max_examples=8)
 def test_equals_the_equation(config, sizes, seed):
     nodes = random_nodes(StandIn(seed=seed), sizes, seed, padding=seed % 3)
-    tally, terms = fast(nodes, config), slow(nodes, config)
-    assert tally.count == len(terms)
+    sum_count, terms = fast(nodes, config), slow(nodes, config)
+    assert sum_count.count == len(terms)
     expected = by_hand.mean(terms).float()  # zero, an integer tensor, where there is no other segment
-    torch.testing.assert_close(tally.total / tally.count.clamp(min=1), expected, rtol=1e-5, atol=1e-5)
+    torch.testing.assert_close(sum_count.total / sum_count.count.clamp(min=1), expected, rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize("config", CONFIGS)
 def test_gradients_equal_those_of_the_equation(config):
     model = StandIn(torch.float64)
     nodes = random_nodes(model, [(5, 4), (3, 0), (0, 2), (6, 3)], 1, padding=2, dtype=torch.float64)
-    tally, terms = fast(nodes, config), slow(nodes, config)
+    sum_count, terms = fast(nodes, config), slow(nodes, config)
     assert len(terms) == 18
-    assert_same_gradients(tally.total / tally.count, by_hand.mean(terms), model, nodes[VISION].z, nodes[TEXT].z)
+    assert_same_gradients(sum_count.total / sum_count.count, by_hand.mean(terms), model, nodes[VISION].z, nodes[TEXT].z)
 
 
 def test_worked_by_hand():
     """Two films of one frame and one utterance each, at right angles: one positive (e^10), two negatives (1 each)."""
     films = [flat_nodes({VISION: [1.0], TEXT: [40.0]}, {VISION: [pi], TEXT: [pi]}) for pi in ([1.0, 0.0], [0.0, 1.0])]
-    tally = fast(joined(*films))
-    assert tally.count == 4  # 39 s apart, and positives all the same
-    assert tally.total.item() == pytest.approx(4 * math.log(1 + 2 * math.exp(-10)), abs=1e-6)
+    sum_count = fast(joined(*films))
+    assert sum_count.count == 4  # 39 s apart, and positives all the same
+    assert sum_count.total.item() == pytest.approx(4 * math.log(1 + 2 * math.exp(-10)), abs=1e-6)
 
 
 def test_nodes_of_the_same_video_are_no_negatives():
@@ -82,9 +81,11 @@ def test_padding_and_the_order_of_segments_have_no_influence():
 def test_the_objective_is_the_loss_alone_times_lambda2(form):
     model, nodes = StandIn(), random_nodes(StandIn(), [(5, 4), (4, 4)])
     config = ObjectiveConfig(name="cross_modal", cross_modal=CrossModalConfig(form=form))
-    losses = CrossModalObjective(config)(model, nodes, None, LossWeights(cross_modal=0.7), Draws(0, torch.arange(2)))
-    tally = fast(nodes, config.cross_modal)
-    assert losses.total.item() == pytest.approx(0.7 * (tally.total / tally.count).item(), rel=1e-6)
+    losses = CrossModalObjective(config)(
+        model, nodes, None, LossWeights(cross_modal=0.7), SampleRng(0, torch.arange(2))
+    )
+    sum_count = fast(nodes, config.cross_modal)
+    assert losses.total.item() == pytest.approx(0.7 * (sum_count.total / sum_count.count).item(), rel=1e-6)
     assert set(losses.terms) == {"cross_modal"} and not losses.terms["cross_modal"].requires_grad
 
 

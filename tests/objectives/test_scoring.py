@@ -8,14 +8,13 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stand_in import NoIdea, StandIn, random_nodes
 
 from mmcc.metrics import percentile_rank as ranks_of_metrics
 from mmcc.models.nodes import TEXT, VISION
+from mmcc.objectives.anchors import OTHER
 from mmcc.objectives.config import CycleConfig
 from mmcc.objectives.cycle import cycle_back
-from mmcc.objectives.draws import Draws
-from mmcc.objectives.moments import OTHER
+from mmcc.objectives.rng import SampleRng
 from mmcc.objectives.scoring import (
     Scores,
     above_share,
@@ -31,6 +30,7 @@ from mmcc.objectives.scoring import (
     within_spans,
 )
 from mmcc.objectives.starts import sample_starts
+from tests.objectives.stand_in import NoIdea, StandIn, random_nodes
 
 few_values = st.lists(st.integers(-2, 2), min_size=2, max_size=7)  # many ties
 segment_sizes = st.lists(st.tuples(st.integers(2, 6), st.integers(2, 5)), min_size=1, max_size=3)
@@ -83,9 +83,9 @@ def test_cross_modal_rank_by_loops(seed, sizes):
                 in_steps.append(rank)
     found = cross_modal_scores(own, other, spans)
     for name, expected in {"cross_modal_rank": ranks, "cross_modal_rank_steps": in_steps}.items():
-        tally = found[name].tally()
-        assert tally.count == len(expected)
-        assert tally.total.item() == pytest.approx(sum(expected), abs=1e-3)
+        sum_count = found[name].sum_count()
+        assert sum_count.count == len(expected)
+        assert sum_count.total.item() == pytest.approx(sum(expected), abs=1e-3)
 
 
 @settings(max_examples=30)
@@ -94,7 +94,7 @@ def test_figures_of_cycles_by_loops(seed, sizes, modality, path):
     model = StandIn()
     nodes = random_nodes(model, sizes, seed, padding=1)
     config = CycleConfig(path=path, starts_per_segment=3, p_unimodal=0)
-    starts = sample_starts(nodes, modality, Draws(0, torch.arange(len(sizes))), config)
+    starts = sample_starts(nodes, modality, SampleRng(0, torch.arange(len(sizes))), config)
     cycle = cycle_back(model, nodes, starts, hard=True, path=path)
     found = {**return_scores(cycle), **direction_scores(cycle, nodes)}
     ahead = modality if path == "within" else OTHER[modality]
@@ -142,7 +142,7 @@ def test_sums_by_segment_leave_out_what_does_not_count():
     )
     totals, counts = scores.by_segment()
     assert totals.tolist() == [4, 5] and counts.tolist() == [2, 1]
-    assert scores.tally().total == 9 and scores.tally().count == 3
+    assert scores.sum_count().total == 9 and scores.sum_count().count == 3
 
 
 def test_who_knows_nothing_scores_exactly_50():

@@ -2,11 +2,15 @@
 
 from itertools import product
 
-import by_hand
 import pytest
 import torch
 from hypothesis import given, settings
-from stand_in import (
+
+from mmcc.models.nodes import TEXT, VISION
+from mmcc.objectives.cycle import cycle_back
+from mmcc.objectives.similarity import similarity_loss
+from tests.objectives import by_hand
+from tests.objectives.stand_in import (
     StandIn,
     assert_same_gradients,
     flat_nodes,
@@ -16,10 +20,6 @@ from stand_in import (
     some_starts,
     starts_at,
 )
-
-from mmcc.models.nodes import TEXT, VISION
-from mmcc.objectives.cycle import cycle_back
-from mmcc.objectives.similarity import similarity_loss
 
 WAYS = list(product((VISION, TEXT), ("within", "across")))
 
@@ -42,9 +42,9 @@ def test_equals_the_equation(modality, path, sizes, seed):
     model = StandIn(seed=seed)
     nodes = random_nodes(model, sizes, seed, padding=seed % 3)
     starts = some_starts(nodes, modality, path, seed)
-    tally = similarity_loss(model, nodes, cycle_back(model, nodes, starts, constrain=True, path=path), margin=0.1)
+    sum_count = similarity_loss(model, nodes, cycle_back(model, nodes, starts, constrain=True, path=path), margin=0.1)
     slow = slow_loss(model, nodes, starts, 0.1, path)
-    torch.testing.assert_close(tally.total / tally.count.clamp(min=1), slow, rtol=1e-5, atol=1e-5)
+    torch.testing.assert_close(sum_count.total / sum_count.count.clamp(min=1), slow, rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize(("modality", "path"), WAYS)
@@ -52,10 +52,10 @@ def test_gradients_equal_those_of_the_equation(modality, path):
     model = StandIn(torch.float64)
     nodes = random_nodes(model, [(5, 4), (3, 3), (6, 3)], 1, padding=2, dtype=torch.float64)
     starts = some_starts(nodes, modality, path)
-    tally = similarity_loss(model, nodes, cycle_back(model, nodes, starts, constrain=True, path=path), margin=-0.5)
+    sum_count = similarity_loss(model, nodes, cycle_back(model, nodes, starts, constrain=True, path=path), margin=-0.5)
     slow = slow_loss(model, nodes, starts, -0.5, path)
     assert slow > 0
-    assert_same_gradients(tally.total / tally.count, slow, model, nodes[VISION].z, nodes[TEXT].z)
+    assert_same_gradients(sum_count.total / sum_count.count, slow, model, nodes[VISION].z, nodes[TEXT].z)
 
 
 @pytest.mark.parametrize("modality", [VISION, TEXT])
@@ -98,5 +98,5 @@ def test_segments_without_pictures_do_not_count():
     nodes = random_nodes(model, [(0, 5), (5, 5)])
     starts = some_starts(nodes, TEXT, "within")
     cycle = cycle_back(model, nodes, starts)
-    tally = similarity_loss(model, nodes, cycle)
-    assert (tally.count.item(), cycle.with_choice.sum().item()) == (3, 6)
+    sum_count = similarity_loss(model, nodes, cycle)
+    assert (sum_count.count.item(), cycle.with_choice.sum().item()) == (3, 6)

@@ -1,15 +1,15 @@
 """Where cycles start."""
 
-import by_hand
 import pytest
 import torch
 from hypothesis import given, settings
-from stand_in import StandIn, flat_nodes, random_nodes, seeds, segment_sizes
 
 from mmcc.models.nodes import TEXT, VISION, Nodes
 from mmcc.objectives.config import CycleConfig
-from mmcc.objectives.draws import Draws
+from mmcc.objectives.rng import SampleRng
 from mmcc.objectives.starts import concreteness, sample_starts, start_candidates
+from tests.objectives import by_hand
+from tests.objectives.stand_in import StandIn, flat_nodes, random_nodes, seeds, segment_sizes
 
 MANY = torch.arange(4000)
 
@@ -48,7 +48,7 @@ def test_starts_carry_no_gradient():
     nodes = random_nodes(StandIn(), [(5, 4)])
     assert nodes[VISION].pi.requires_grad
     assert not concreteness(nodes[VISION], nodes[TEXT]).requires_grad
-    starts = sample_starts(nodes, VISION, Draws(0, MANY[:1]), CycleConfig())
+    starts = sample_starts(nodes, VISION, SampleRng(0, MANY[:1]), CycleConfig())
     assert not any(t.requires_grad for t in (starts.index, starts.valid, starts.unimodal))
 
 
@@ -70,7 +70,7 @@ def test_across_a_start_needs_a_later_node_of_the_other_modality():
 def test_starts_are_candidates_and_differ_where_there_are_enough(path, sizes, seed):
     nodes = random_nodes(StandIn(seed=seed), sizes, seed, padding=seed % 4)
     config = CycleConfig(path=path, starts_per_segment=3)
-    starts = sample_starts(nodes, VISION, Draws(seed, torch.arange(len(sizes))), config)
+    starts = sample_starts(nodes, VISION, SampleRng(seed, torch.arange(len(sizes))), config)
     candidates = start_candidates(nodes, VISION, path)
     assert torch.equal(starts.valid, candidates.any(1, keepdim=True).expand(-1, 3))
     assert candidates.gather(1, starts.index)[starts.valid].all()
@@ -85,7 +85,7 @@ def test_starts_follow_the_softmax_of_concreteness_or_chance(choice, count):
     nodes = random_nodes(StandIn(), [(5, 3)], seed=4)
     scores = concreteness(nodes[VISION], nodes[TEXT])[0, :4] / 0.1 if choice == "concreteness" else torch.zeros(4)
     starts = sample_starts(
-        repeated(nodes, len(MANY)), VISION, Draws(0, MANY), CycleConfig(starts=choice, starts_per_segment=count)
+        repeated(nodes, len(MANY)), VISION, SampleRng(0, MANY), CycleConfig(starts=choice, starts_per_segment=count)
     )
     for drawn in starts.index.T:
         shares = torch.bincount(drawn, minlength=5) / len(MANY)
@@ -96,7 +96,7 @@ def test_without_replacement_the_first_start_is_still_a_draw_and_all_differ():
     nodes = random_nodes(StandIn(), [(5, 3)], seed=4)
     p = (concreteness(nodes[VISION], nodes[TEXT])[0, :4] / 0.1).softmax(0)
     config = CycleConfig(starts_per_segment=2)
-    index = sample_starts(repeated(nodes, len(MANY)), VISION, Draws(0, MANY), config).index
+    index = sample_starts(repeated(nodes, len(MANY)), VISION, SampleRng(0, MANY), config).index
     assert (index[:, 0] != index[:, 1]).all()
     second = torch.stack([sum(p[j] * p[i] / (1 - p[j]) for j in range(4) if j != i) for i in range(4)])
     for drawn, expected in zip(index.T, (p, second), strict=True):
@@ -105,10 +105,10 @@ def test_without_replacement_the_first_start_is_still_a_draw_and_all_differ():
 
 def test_starts_belong_to_the_sample_not_to_the_batch():
     nodes = random_nodes(StandIn(), [(6, 3), (4, 2), (5, 5)])
-    together = sample_starts(nodes, TEXT, Draws(7, torch.tensor([40, 41, 42])), CycleConfig(starts_per_segment=2))
+    together = sample_starts(nodes, TEXT, SampleRng(7, torch.tensor([40, 41, 42])), CycleConfig(starts_per_segment=2))
     for b in range(3):
         alone = {m: Nodes(*(getattr(side, name)[b : b + 1] for name in FIELDS)) for m, side in nodes.items()}
-        starts = sample_starts(alone, TEXT, Draws(7, torch.tensor([40 + b])), CycleConfig(starts_per_segment=2))
+        starts = sample_starts(alone, TEXT, SampleRng(7, torch.tensor([40 + b])), CycleConfig(starts_per_segment=2))
         assert torch.equal(starts.index[0], together.index[b])
         assert torch.equal(starts.unimodal[0], together.unimodal[b])
 
@@ -116,12 +116,12 @@ def test_starts_belong_to_the_sample_not_to_the_batch():
 @pytest.mark.parametrize("p", [0.0, 0.3, 1.0])
 def test_so_many_cycles_are_unimodal(p):
     nodes = repeated(random_nodes(StandIn(), [(3, 3)]), len(MANY))
-    starts = sample_starts(nodes, VISION, Draws(0, MANY), CycleConfig(p_unimodal=p, starts_per_segment=4))
+    starts = sample_starts(nodes, VISION, SampleRng(0, MANY), CycleConfig(p_unimodal=p, starts_per_segment=4))
     assert starts.unimodal.float().mean().item() == pytest.approx(p, abs=0.02 if 0 < p < 1 else 0)
 
 
 def test_a_segment_of_one_modality_has_unimodal_cycles_only():
     nodes = random_nodes(StandIn(), [(4, 0), (4, 2)])
-    starts = sample_starts(nodes, VISION, Draws(0, MANY[:2]), CycleConfig(p_unimodal=0))
+    starts = sample_starts(nodes, VISION, SampleRng(0, MANY[:2]), CycleConfig(p_unimodal=0))
     assert starts.unimodal.tolist() == [[True] * 8, [False] * 8]
     assert starts.valid.all()

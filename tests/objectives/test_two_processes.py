@@ -5,11 +5,11 @@ import torch
 import torch.distributed as dist
 import torch.multiprocessing as multiprocessing
 from safetensors.torch import load_file, save_file
-from stand_in import StandIn, gradients, random_nodes
 
 from mmcc.models.nodes import Nodes
-from mmcc.objectives import CycleConfig, Draws, LossWeights, MMCCConfig, MMCCObjective
+from mmcc.objectives import CycleConfig, LossWeights, MMCCConfig, MMCCObjective, SampleRng
 from mmcc.objectives.distribution import all_reduce_sum, gather_with_gradient, world_size
+from tests.objectives.stand_in import StandIn, gradients, random_nodes
 
 SIZES = [(5, 0), (6, 4), (3, 1), (4, 5)]  # the first process has one segment, and a mute one
 SHARES = {1: [range(4)], 2: [range(1), range(1, 4)]}
@@ -33,8 +33,8 @@ def learned(share: range) -> dict[str, torch.Tensor]:
     for config_name, config in CONFIGS.items():
         for term in NOTHING:
             weights = LossWeights(**NOTHING | {term: 1.0})
-            draws = Draws(5, torch.arange(share.start, share.stop))
-            losses = MMCCObjective(config)(model, nodes, None, weights, draws)
+            rng = SampleRng(5, torch.arange(share.start, share.stop))
+            losses = MMCCObjective(config)(model, nodes, None, weights, rng)
             found |= {f"{config_name}/log/{name}": value for name, value in losses.terms.items()}
             for i, gradient in enumerate(gradients(losses.total, model)):
                 found[f"{config_name}/{term}/{i}"] = all_reduce_sum(gradient) / world_size()

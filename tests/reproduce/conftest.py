@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors.torch import save_file
-from tiny_reproduction import SMALL, TINY, own_videos
 
-from mmcc.cli import main
+from mmcc.cli.main import main
 from mmcc.models.resnet import ResNet18
 from mmcc.reproduce import plan
 from mmcc.reproduce.publish import Published
 from mmcc.reproduce.reproduce import reproduce
+from tests.reproduce.tiny_reproduction import SMALL, TINY, own_videos
 
 
 @pytest.fixture(scope="session")

@@ -6,11 +6,11 @@ import math
 import numpy as np
 import pytest
 
+from mmcc.evaluation.results import TaskResult
 from mmcc.metrics import PerVideo, bootstrap, paired_difference
 from mmcc.report.tables import EMPTY
 from mmcc.reproduce.findings import Findings, on_common_videos
 from mmcc.reproduce.store import Store, fingerprint, strict_json
-from mmcc.tasks.results import TaskResult
 
 
 def of(videos: str, totals: list[float], counts: list[float] | None = None) -> PerVideo:

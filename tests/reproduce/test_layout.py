@@ -5,15 +5,15 @@ import re
 import numpy as np
 import pytest
 
+from mmcc.evaluation.evaluate import reference, result_table
+from mmcc.evaluation.results import TaskResult
 from mmcc.metrics import PerVideo
 from mmcc.report.tables import Table, to_markdown
 from mmcc.reproduce import plan
-from mmcc.reproduce.evaluate import reference, result_table
 from mmcc.reproduce.findings import Findings
 from mmcc.reproduce.layout import ANTICIPATION, LAYOUTS, UNSHUFFLING, table1, table2, table3
 from mmcc.reproduce.layout_studies import multiplications
 from mmcc.reproduce.pictures import PICTURES, learning_curves
-from mmcc.tasks.results import TaskResult
 
 RANKS = [figure.name for figure in ANTICIPATION]
 

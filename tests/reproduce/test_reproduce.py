@@ -13,9 +13,8 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from tiny_reproduction import SMALL, TINY
 
-from mmcc.cli import main
+from mmcc.cli.main import main
 from mmcc.errors import InputError
 from mmcc.locks import only_writer
 from mmcc.models.registry import WEIGHTS_FILE
@@ -23,6 +22,7 @@ from mmcc.reproduce import plan
 from mmcc.reproduce.plan import TablePlan
 from mmcc.reproduce.reproduce import reproduce
 from mmcc.training.checkpoints import MANIFEST, checksum
+from tests.reproduce.tiny_reproduction import SMALL, TINY
 
 
 def silent(_: str) -> None:
@@ -159,9 +159,9 @@ def test_killed_at_any_moment_it_goes_on_to_the_same(small, steps_corpus, uncut,
     script = f"""
         import sys, torch
         torch.set_num_threads(1)
-        sys.path.insert(0, {str(Path(__file__).parent)!r})
+        sys.path.insert(0, {str(Path(__file__).parents[2])!r})
         from pathlib import Path
-        from test_reproduce import SMALL, TINY, plan, reproduce
+        from tests.reproduce.test_reproduce import SMALL, TINY, plan, reproduce
         plan.TABLES["table2"] = SMALL
         reproduce(["table2"], Path({str(steps_corpus)!r}), Path("out"), budget=TINY)
     """

@@ -10,13 +10,13 @@ import time
 from pathlib import Path
 
 import pytest
-from tiny_reproduction import SMALL, TINY
 
 from mmcc.errors import InputError
 from mmcc.locks import only_writer
 from mmcc.reproduce import plan, trainings
 from mmcc.reproduce.plan import TablePlan
 from mmcc.reproduce.reproduce import reproduce
+from tests.reproduce.tiny_reproduction import SMALL, TINY
 
 
 @pytest.fixture(autouse=True)
@@ -93,9 +93,9 @@ def test_ctrl_c_never_reaches_one_that_trains(steps_corpus, tmp_path):
 def test_none_outlives_a_parent_that_is_killed(steps_corpus, uncut, tmp_path):
     script = f"""
         import sys
-        sys.path.insert(0, {str(Path(__file__).parent)!r})
+        sys.path.insert(0, {str(Path(__file__).parents[2])!r})
         from pathlib import Path
-        from test_trainings import SMALL, plan, side_by_side, trainings
+        from tests.reproduce.test_trainings import SMALL, plan, side_by_side, trainings
         if __name__ == "__main__":
             plan.TABLES["table2"] = SMALL
             trainings._cores = lambda: 2

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mmcc.cli import main
+from mmcc.cli.main import main
 from mmcc.reproduce import plan
 from mmcc.reproduce.plan import Budget, TablePlan
 

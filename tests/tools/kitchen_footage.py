@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pytest
 
-from mmcc.cli import main
+from mmcc.cli.main import main
 from mmcc.tools.cache import Cache
 from mmcc.tools.footage import Footage, open_footage
 from mmcc.tools.model import ToolModel, open_model

@@ -8,21 +8,21 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from kitchen_footage import kitchen, train  # noqa: F401 a fixture
 from PIL import Image
 
-from mmcc.cli import main
+from mmcc.cli.main import main
 from mmcc.data.segments import Moments
 from mmcc.errors import InputError
+from mmcc.evaluation import cycle_back
+from mmcc.evaluation.cycle_walk import walk_video
 from mmcc.models.nodes import TEXT, VISION
-from mmcc.tasks import cycle_back
-from mmcc.tasks.cycle_walk import walk_video
+from mmcc.report.cycles import render, to_json, verdict
 from mmcc.tools.cache import Cache
-from mmcc.tools.cycle_views import render, to_json, verdict
 from mmcc.tools.cycles import AWAY, EDGES, OTHER, Count, VideoCycles, find_cycles
 from mmcc.tools.footage import open_footage
 from mmcc.tools.model import open_model
 from mmcc.training.config import Config
+from tests.tools.kitchen_footage import kitchen, train  # noqa: F401 a fixture
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def embedded(kitchen):  # noqa: F811
 def walks_of(model, footage, video, path="within", **cycle):
     config = Config.from_yaml(model.folder / "config.yaml")
     settings = replace(config.objective.cycle, path=path, **cycle)
-    return list(walk_video(model.learner.model, video, footage.video, 1.0, config.data, settings))
+    return list(walk_video(model.adapter.model, video, footage.video, 1.0, config.data, settings))
 
 
 def softmax(query, keys, temperature=0.1):
@@ -72,7 +72,7 @@ def test_the_walk_is_the_equations(embedded, modality):
     model, footage, video = embedded
     walks = next(each for each in walks_of(model, footage, video) if each.modality == modality)
     for start in (0, len(walks.can_start) // 2, len(walks.can_start) - 1):
-        *edges, hard = by_hand(model.learner.model, video, walks, start)
+        *edges, hard = by_hand(model.adapter.model, video, walks, start)
         for name, expected in zip(EDGES, edges, strict=True):
             assert getattr(walks, name)[start] == pytest.approx(expected.numpy(), abs=1e-4), name
         assert walks.back_hard[start] == hard
@@ -88,8 +88,8 @@ def test_shares_are_those_of_the_evaluation(kitchen):  # noqa: F811
     config = Config.from_yaml(model.folder / "config.yaml")
     found = find_cycles(model, footage, cache)
     result = cycle_back.evaluate(
-        model.learner.model,
-        model.learner.words.vocabulary,
+        model.adapter.model,
+        model.adapter.words.vocabulary,
         footage[0].corpus,
         [each.video.id for each in footage],
         config.data,
@@ -201,7 +201,7 @@ def test_the_verb(kitchen, tmp_path, capsys):  # noqa: F811
 def test_the_second_question_needs_no_torch(kitchen):  # noqa: F811
     find_cycles(kitchen.model(), kitchen.footage(), Cache(kitchen.cache))
     script = (
-        "import sys; from mmcc.cli import main; code = main(sys.argv[1:]); "
+        "import sys; from mmcc.cli.main import main; code = main(sys.argv[1:]); "
         "assert 'torch' not in sys.modules; raise SystemExit(code)"
     )
     asked = ["cycles", str(kitchen.run), str(kitchen.videos[0]), "--start", "9"]
@@ -216,7 +216,7 @@ def test_what_cannot_be_answered_is_refused(kitchen, tmp_path, capsys):  # noqa:
     assert "ends at" in capsys.readouterr().err
     (tmp_path / "text.mp4").write_text("no video")
     assert main(["cycles", str(kitchen.run), str(tmp_path / "text.mp4")]) == 3
-    rival = train(kitchen.corpus, tmp_path / "rival", **{"objective.name": "cross_modal"})
+    baseline = train(kitchen.corpus, tmp_path / "rival", **{"objective.name": "cross_modal"})
     capsys.readouterr()
-    assert main(["cycles", str(rival), video]) == 3
+    assert main(["cycles", str(baseline), video]) == 3
     assert "walks no cycles" in capsys.readouterr().err

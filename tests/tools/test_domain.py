@@ -5,10 +5,9 @@ import shutil
 
 import numpy as np
 import pytest
-from kitchen_footage import kitchen  # noqa: F401
 from PIL import Image
 
-from mmcc.cli import main
+from mmcc.cli.main import main
 from mmcc.corpus import Corpus
 from mmcc.errors import InputError
 from mmcc.tools.cache import Cache
@@ -24,6 +23,7 @@ from mmcc.tools.domain import (
 )
 from mmcc.tools.footage import open_footage
 from mmcc.tools.model import open_model
+from tests.tools.kitchen_footage import kitchen  # noqa: F401
 
 RIDGE = 0.03
 

@@ -8,15 +8,15 @@ import sys
 import numpy as np
 import pytest
 import torch
-from kitchen_footage import SMALL, kitchen, train  # noqa: F401
 
-from mmcc.cli import main
+from mmcc.cli.main import main
 from mmcc.corpus import Corpus
 from mmcc.errors import InputError
-from mmcc.tasks.embedding import embed_videos
+from mmcc.evaluation.embedding import embed_videos
 from mmcc.tools.cache import Cache
 from mmcc.tools.footage import Footage, at_size, open_footage, stored_size
 from mmcc.tools.model import open_model
+from tests.tools.kitchen_footage import SMALL, kitchen, train  # noqa: F401
 
 
 @pytest.fixture
@@ -101,7 +101,7 @@ def test_a_file_looks_to_the_model_as_its_corpus_does(kitchen, cache):  # noqa: 
     model, corpus = kitchen.model(), Corpus.open(kitchen.corpus)
     (footage,) = open_footage(model, kitchen.videos[:1], cache).footage
     via = footage.embedded(model, cache)
-    (direct,) = embed_videos(model.learner, corpus, [footage.video.id])
+    (direct,) = embed_videos(model.adapter, corpus, [footage.video.id])
     np.testing.assert_allclose(via.times, direct.times)
     assert (via.frames.pi * direct.frames.pi).sum(dim=1).mean() > 0.98
     torch.testing.assert_close(via.utterances.pi, direct.utterances.pi)
@@ -111,7 +111,7 @@ def test_a_file_looks_to_the_model_as_its_corpus_does(kitchen, cache):  # noqa: 
 def test_a_corpus_is_embedded_as_evaluation_does_it(kitchen, cache):  # noqa: F811
     model, corpus = kitchen.model(), Corpus.open(kitchen.corpus)
     footage = open_footage(model, [kitchen.corpus], cache).footage[1]
-    (direct,) = embed_videos(model.learner, corpus, [footage.name])
+    (direct,) = embed_videos(model.adapter, corpus, [footage.name])
     found = footage.embedded(model, cache)
     torch.testing.assert_close(found.frames.z, direct.frames.z)
     assert (found.steps, found.tasks) == (direct.steps, direct.tasks)

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 import torch
-from tiny_runs import tiny_config
 
-from mmcc.cli import main
+from mmcc.cli.main import main
 from mmcc.training.config import Config
+from tests.training.tiny_runs import tiny_config
 
 
 @pytest.fixture(scope="session")

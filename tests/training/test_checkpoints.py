@@ -153,7 +153,7 @@ FILE_TOO_LARGE = """
 import resource, sys
 from pathlib import Path
 sys.path.insert(0, {tests!r})
-from test_checkpoints import save, trained
+from tests.training.test_checkpoints import save, trained
 from mmcc.errors import OutputError
 model, optimizer = trained()
 save(Path(sys.argv[1]), 2, model, optimizer)
@@ -167,7 +167,7 @@ except OutputError as error:
 
 def test_writes_that_really_fail(tmp_path):
     """The kernel refuses to write more than 4 kB, whoever asks: also the library that writes the tensors."""
-    script = FILE_TOO_LARGE.format(tests=str(Path(__file__).parent))
+    script = FILE_TOO_LARGE.format(tests=str(Path(__file__).parents[2]))
     done = subprocess.run([sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True)
     assert done.stdout.startswith("OutputError"), done.stdout + done.stderr
     assert Checkpoints(tmp_path).steps() == [2] and damage(Checkpoints(tmp_path).path(2)) is None

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from tiny_runs import tiny_config
 
 from mmcc.corpus import Corpus
 from mmcc.errors import InputError, OutputError
@@ -24,6 +23,7 @@ from mmcc.training.loop import build_model, fit_to_corpus, render_training, trai
 from mmcc.training.processes import join_world
 from mmcc.training.run import read_metrics
 from mmcc.training.step import Stepper
+from tests.training.tiny_runs import tiny_config
 
 TIMES = {"frames_per_second", "waiting_share"}  # the only figures that two equal runs do not share
 
@@ -135,8 +135,8 @@ import os, signal, sys
 from pathlib import Path
 import torch
 sys.path.insert(0, {tests!r})
-from tiny_runs import tiny_config
-from test_loop import Watcher, run_of
+from tests.training.tiny_runs import tiny_config
+from tests.training.test_loop import Watcher, run_of
 torch.set_num_threads(1)
 die = lambda: os.kill(os.getpid(), getattr(signal, sys.argv[4]))
 config = tiny_config("train.workers=" + sys.argv[3])
@@ -145,7 +145,7 @@ run_of(Path(sys.argv[1]), Path(sys.argv[2]), config, progress=Watcher(5, die))
 
 
 def in_a_process(corpus, run, workers, name):
-    script = KILLED.format(tests=str(Path(__file__).parent))
+    script = KILLED.format(tests=str(Path(__file__).parents[2]))
     command = [sys.executable, "-c", script, str(corpus), str(run), str(workers), name]
     return subprocess.run(command, capture_output=True, text=True, timeout=120)
 

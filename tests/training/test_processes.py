@@ -7,13 +7,13 @@ import pytest
 import torch
 import torch.multiprocessing as mp
 from safetensors.torch import load_file
-from tiny_runs import tiny_config
 
 from mmcc.errors import InputError
 from mmcc.training.checkpoints import read_progress
 from mmcc.training.loop import train
-from mmcc.training.processes import World, choose_device, join_world, talks
+from mmcc.training.processes import ProcessGroup, choose_device, join_world, talks
 from mmcc.training.run import read_metrics
+from tests.training.tiny_runs import tiny_config
 
 CONFIG = ("train.steps=3", "train.checkpoint_every=1", "train.keep=3", "train.validate_every=3")
 TIMES = {"frames_per_second", "waiting_share"}
@@ -76,8 +76,8 @@ def test_a_single_process_is_its_own_world(monkeypatch):
     with join_world("cpu") as world:
         assert (world.rank, world.size, world.writes) == (0, 1, True)
     tensor = torch.ones(3)
-    assert World().average(tensor) is tensor and World().add(tensor).tolist() == [1, 1, 1]
-    assert World().broadcast_text("words") == "words"
+    assert ProcessGroup().average(tensor) is tensor and ProcessGroup().add(tensor).tolist() == [1, 1, 1]
+    assert ProcessGroup().broadcast_text("words") == "words"
 
 
 def test_devices():

@@ -10,7 +10,7 @@ from mmcc.models.config import ModelConfig
 from mmcc.models.model import MMCC
 from mmcc.objectives.config import CycleConfig
 from mmcc.training.config import Config
-from mmcc.training.processes import World
+from mmcc.training.processes import ProcessGroup
 from mmcc.training.validation import FIGURES, step_spans, summary_line, validate
 
 
@@ -25,7 +25,7 @@ def held_out(vectors_path):
 def figures_of(held_out, model, batch_size=4, **options):
     corpus, videos, vocabulary = held_out
     batches = validation_batches(videos, vocabulary, batch_size=batch_size, limit=10)
-    return validate(model, batches, corpus, CycleConfig(), starts=4, world=World(), **options)
+    return validate(model, batches, corpus, CycleConfig(), starts=4, world=ProcessGroup(), **options)
 
 
 def small_model(held_out, change=None):

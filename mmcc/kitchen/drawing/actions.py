@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from mmcc.kitchen.dice import Dice
 from mmcc.kitchen.drawing.adding import add, crack, pour, spread, sprinkle, squeeze
 from mmcc.kitchen.drawing.canvas import Canvas
 from mmcc.kitchen.drawing.carrying import bake, cover, flip, move
@@ -18,6 +17,7 @@ from mmcc.kitchen.drawing.palette import skin
 from mmcc.kitchen.drawing.pen import Pen, glaze, lit, shaded
 from mmcc.kitchen.drawing.tools import draw_knife, draw_masher, draw_peeler, draw_spoon, draw_whisk
 from mmcc.kitchen.recipes import Step
+from mmcc.kitchen.rng import Rng
 from mmcc.kitchen.scene import Scene
 
 
@@ -30,13 +30,13 @@ def draw_action(
     x: float,
     y: float,
     size: float,
-    dice: Dice,
+    rng: Rng,
     seconds: float,
 ) -> None:
     """Over a vessel already drawn at (x, y): `progress` is the course of the step, `seconds` the clock of its moves."""
     if step.act not in ACTS:
         raise KeyError(f"no such act: {step.act}")
-    ACTS[step.act](Gesture(canvas, look, step, progress, scene, x, y, size, dice, seconds))
+    ACTS[step.act](Gesture(canvas, look, step, progress, scene, x, y, size, rng, seconds))
 
 
 def _cut(gesture: Gesture) -> None:
@@ -70,7 +70,7 @@ def _lay_out(gesture: Gesture) -> None:
     item = gesture.step.item
     if item and gesture.progress < 0.5 and all(p.item != item for p in gesture.vessel.top):
         spot = gesture.opening
-        draw_ingredient(gesture.canvas, gesture.look, item, "whole", spot.x, spot.y, 0.56 * gesture.size, gesture.dice)
+        draw_ingredient(gesture.canvas, gesture.look, item, "whole", spot.x, spot.y, 0.56 * gesture.size, gesture.rng)
 
 
 def _stir(gesture: Gesture) -> None:
@@ -137,7 +137,7 @@ def _cook(gesture: Gesture) -> None:
         tall = size * (0.1 + 0.03 * gesture.wave(2.1, 0.37 * at))
         canvas.polygon([(x - 0.035 * size, y), (x, y - tall), (x + 0.035 * size, y)], (64, 120, 240))
         canvas.polygon([(x - 0.018 * size, y), (x, y - 0.55 * tall), (x + 0.018 * size, y)], (255, 190, 70))
-    draw_steam(canvas, opening, gesture.dice.child("steam"), gesture.seconds)
+    draw_steam(canvas, opening, gesture.rng.child("steam"), gesture.seconds)
     spoon_x, spoon_y = opening.x + gesture.side * 0.2 * size, opening.y + 0.1 * opening.radius
     if 0.3 < gesture.progress < 0.6:
         gesture.tool(draw_spoon, spoon_x + 0.1 * size * gesture.wave(0.4), spoon_y, 30, 0.85)

@@ -27,9 +27,9 @@ def add(gesture: Gesture) -> None:
         if step.form == "cut" and step.item in PIECES:
             for at, (dx, dy) in enumerate(((-0.1, 0.0), (0.06, -0.05), (0.0, 0.08), (0.13, 0.04))):
                 pen = Pen(gesture.canvas, x + dx * size, fallen + dy * size, 0.16 * size, 70 * at, 0.8)
-                PIECES[step.item](pen, 0.0, gesture.dice)
+                PIECES[step.item](pen, 0.0, gesture.rng)
         else:
-            draw_ingredient(gesture.canvas, gesture.look, step.item, step.form, x, fallen, 0.42 * size, gesture.dice)
+            draw_ingredient(gesture.canvas, gesture.look, step.item, step.form, x, fallen, 0.42 * size, gesture.rng)
     gesture.hand("drop", opening.x + 0.06 * size * gesture.side, high)
 
 
@@ -61,7 +61,7 @@ def pour(gesture: Gesture) -> None:
         gesture.stream(
             (lip_x, lip_y), (opening.x, opening.y + 0.1 * opening.radius), colour, 0.035 if item == "oil" else 0.06
         )
-    PACKAGES[item](pen, gesture.dice)
+    PACKAGES[item](pen, gesture.rng)
     gesture.hand("grip", *pen.at(0.2, 0.18), away=0.0)
 
 
@@ -78,7 +78,7 @@ def sprinkle(gesture: Gesture) -> None:
             gesture.canvas.ellipse(dx, dy, grain, 0.7 * grain, colour)
     if item in ("salt", "spice"):
         pen = Pen(gesture.canvas, *gesture.held(x, y), 0.48 * size, -side * 140)
-        PACKAGES[item](pen, gesture.dice)
+        PACKAGES[item](pen, gesture.rng)
         gesture.hand("grip", *pen.at(0, 0.24), away=0.0)
     else:
         gesture.hand("pinch", x, y)
@@ -106,7 +106,7 @@ def crack(gesture: Gesture) -> None:
     """Whole until it breaks; then two halves of shell, and the yolk falls."""
     size, opening, side = gesture.size, gesture.opening, gesture.side
     x, y = opening.x, opening.y - 0.42 * size
-    shell = gesture.dice.pick([(226, 172, 130), (248, 236, 220), (238, 200, 164)])
+    shell = gesture.rng.pick([(226, 172, 130), (248, 236, 220), (238, 200, 164)])
     open_by = min(1.0, max(0.0, (gesture.progress - 0.34) / 0.1))
     share = min(1.0, max(0.0, (gesture.progress - 0.38) / 0.14))
     if 0.38 < gesture.progress < 0.56:

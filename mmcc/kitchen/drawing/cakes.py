@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mmcc.kitchen.dice import Dice
 from mmcc.kitchen.drawing.canvas import Canvas
 from mmcc.kitchen.drawing.contents import Ground, cooked_of, is_dough, is_piece, mass_colour
 from mmcc.kitchen.drawing.ingredients import places
 from mmcc.kitchen.drawing.look import Look, Rgb
 from mmcc.kitchen.drawing.palette import inside
 from mmcc.kitchen.drawing.pen import blend, lit, shaded
+from mmcc.kitchen.rng import Rng
 from mmcc.kitchen.scene import Portion, Vessel
 
 BAKED = 0.85  # what was only turned over in a pan stays below
@@ -28,7 +28,7 @@ def is_disc(kind: str, vessel: Vessel) -> bool:
     return is_batter(mixed) and (kind == "pan" or (kind == "plate" and cooked_of(mixed) < BAKED))
 
 
-def draw_disc(canvas: Canvas, look: Look, kind: str, vessel: Vessel, ground: Ground, dice: Dice) -> Ground:
+def draw_disc(canvas: Canvas, look: Look, kind: str, vessel: Vessel, ground: Ground, rng: Rng) -> Ground:
     """A pancake, or an omelette that is folded once it is done; the ground that its top makes."""
     cooked = cooked_of(vessel.mixed)
     colour = mass_colour([p for p in vessel.mixed if not is_piece(p)])
@@ -36,20 +36,20 @@ def draw_disc(canvas: Canvas, look: Look, kind: str, vessel: Vessel, ground: Gro
     radius = ground.radius * (0.86 if kind == "pan" else 0.8)
     thick = 0.09 * radius
     if cooked > 0.6 and not any(p.item == "flour" for p in vessel.mixed):
-        return _draw_folded(canvas, look, colour, ground, dice)
+        return _draw_folded(canvas, look, colour, ground, rng)
     edge = blend(shaded(colour, 0.25), BROWN, 0.5 * cooked)
     canvas.ellipse(x, y + 0.5 * thick, radius * 1.02, radius * 1.02 * tilt, shaded(edge, 0.3))
     canvas.ellipse(x, y - 0.5 * thick, radius, radius * tilt, edge)
     canvas.ellipse(x, y - 0.6 * thick, radius * 0.93, radius * 0.93 * tilt, colour)
-    for dx, dy in places(8, 0.7 * radius, dice):
-        size = radius * dice.uniform(0.05, 0.1 + 0.1 * cooked)
+    for dx, dy in places(8, 0.7 * radius, rng):
+        size = radius * rng.uniform(0.05, 0.1 + 0.1 * cooked)
         tone = blend(shaded(colour, 0.12), BROWN, 0.55 * cooked)
         canvas.ellipse(x + dx, y + dy * tilt - 0.6 * thick, size, size * tilt, tone)
     canvas.ellipse(x - 0.4 * radius, y - 0.44 * radius * tilt, 0.18 * radius, 0.07 * radius, lit(colour, 0.5))
     return Ground(x, y - 0.6 * thick, radius * 0.9)
 
 
-def _draw_folded(canvas: Canvas, look: Look, colour: Rgb, ground: Ground, dice: Dice) -> Ground:
+def _draw_folded(canvas: Canvas, look: Look, colour: Rgb, ground: Ground, rng: Rng) -> Ground:
     tilt = look.tilt
     x, y, radius = ground.x, ground.y, ground.radius * 0.9
     top = y - 0.22 * radius * tilt
@@ -57,13 +57,13 @@ def _draw_folded(canvas: Canvas, look: Look, colour: Rgb, ground: Ground, dice: 
     canvas.chord(x, top, radius, radius * tilt, 0, 180, colour)
     canvas.ellipse(x, top, radius, 0.26 * radius * tilt, lit(colour, 0.12))
     for _ in range(5):
-        dx = dice.uniform(-0.6, 0.6) * radius
-        dy = dice.uniform(0.2, 0.6) * radius * tilt
+        dx = rng.uniform(-0.6, 0.6) * radius
+        dy = rng.uniform(0.2, 0.6) * radius * tilt
         canvas.ellipse(x + dx, top + dy, 0.12 * radius, 0.07 * radius * tilt, blend(colour, BROWN, 0.45))
     return Ground(x, top + 0.3 * radius * tilt, radius * 0.55)
 
 
-def draw_baked(canvas: Canvas, look: Look, kind: str, vessel: Vessel, ground: Ground, dice: Dice) -> Ground:
+def draw_baked(canvas: Canvas, look: Look, kind: str, vessel: Vessel, ground: Ground, rng: Rng) -> Ground:
     """Batter or dough in a tin, risen as it bakes; on a plate it stands alone. The ground that its top makes."""
     batter = [p for p in vessel.mixed if not is_piece(p)]
     cooked, colour = cooked_of(batter), mass_colour(batter)
@@ -96,7 +96,7 @@ def draw_baked(canvas: Canvas, look: Look, kind: str, vessel: Vessel, ground: Gr
     top = Ground(x, y - height, radius * 0.84)
     spread = next((p for p in vessel.top if p.form == "spread"), None)
     if spread and kind == "plate":
-        _draw_icing(canvas, look, spread, top, radius, dice)
+        _draw_icing(canvas, look, spread, top, radius, rng)
     return top
 
 
@@ -117,7 +117,7 @@ _CRIMPS = tuple(
 )  # fmt: skip
 
 
-def _draw_icing(canvas: Canvas, look: Look, spread: Portion, top: Ground, radius: float, dice: Dice) -> None:
+def _draw_icing(canvas: Canvas, look: Look, spread: Portion, top: Ground, radius: float, rng: Rng) -> None:
     """Cream over the top, running down the side here and there."""
     colour = inside(spread.item, spread.cooked)
     canvas.ellipse(top.x, top.y + 0.03 * radius, radius * 1.01, radius * 1.01 * look.tilt, shaded(colour, 0.16))
@@ -125,6 +125,6 @@ def _draw_icing(canvas: Canvas, look: Look, spread: Portion, top: Ground, radius
         drop = top.y + radius * look.tilt * (1 - share**2) ** 0.5
         canvas.line(
             [(top.x + share * radius, drop - 0.06 * radius),
-            (top.x + share * radius, drop + dice.uniform(0.04, 0.2) * radius)], shaded(colour, 0.06), 0.15 * radius
+            (top.x + share * radius, drop + rng.uniform(0.04, 0.2) * radius)], shaded(colour, 0.06), 0.15 * radius
         )  # fmt: skip
     canvas.ellipse(top.x, top.y - 0.01 * radius, radius, radius * look.tilt, colour)

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageFilter
 
-from mmcc.kitchen.dice import Dice
 from mmcc.kitchen.drawing.look import Look
+from mmcc.kitchen.rng import Rng
 
 MARGIN = 0.2  # the drawn canvas is this share wider than what a camera at rest sees of it
 
@@ -63,20 +63,20 @@ def sway(seconds: float, phases: tuple[float, float]) -> float:
     return 0.6 * math.sin(2.3 * seconds + phases[0]) + 0.4 * math.sin(5.7 * seconds + phases[1])
 
 
-def draw_phases(dice: Dice) -> tuple[float, float]:
-    return dice.uniform(0, math.tau), dice.uniform(0, math.tau)
+def draw_phases(rng: Rng) -> tuple[float, float]:
+    return rng.uniform(0, math.tau), rng.uniform(0, math.tau)
 
 
-def draw_motion(dice: Dice) -> Motion:
+def draw_motion(rng: Rng) -> Motion:
     """A tripod, a slow pan or zoom, or a hand."""
-    kind = dice.weighted({"tripod": 4, "pan": 2, "zoom": 2, "hand": 2})
+    kind = rng.weighted({"tripod": 4, "pan": 2, "zoom": 2, "hand": 2})
     drift = _MOST_DRIFT if kind in ("pan", "hand") else 0.0
     return Motion(
-        drift=(dice.uniform(-drift, drift), dice.uniform(-drift, drift)),
-        zoom=dice.uniform(-_MOST_ZOOM, _MOST_ZOOM) if kind in ("zoom", "hand") else 0.0,
-        shake=dice.uniform(0.004, _MOST_SHAKE) if kind == "hand" else 0.0,
-        flicker=dice.uniform(0.0, 0.04) if dice.chance(0.4) else 0.0,
-        phases=(draw_phases(dice), draw_phases(dice), draw_phases(dice)),
+        drift=(rng.uniform(-drift, drift), rng.uniform(-drift, drift)),
+        zoom=rng.uniform(-_MOST_ZOOM, _MOST_ZOOM) if kind in ("zoom", "hand") else 0.0,
+        shake=rng.uniform(0.004, _MOST_SHAKE) if kind == "hand" else 0.0,
+        flicker=rng.uniform(0.0, 0.04) if rng.chance(0.4) else 0.0,
+        phases=(draw_phases(rng), draw_phases(rng), draw_phases(rng)),
     )
 
 
@@ -137,7 +137,7 @@ def _vignette(size: int, strength: float) -> NDArray[np.int32]:
 def _noise_pool(seed: str, size: int, level: float) -> NDArray[np.int32]:
     """Noise for a few frames, in 1/256 grey levels: each frame reads it from another place."""
     count = 3 * size * size * 3
-    name = math.floor(Dice(seed, "sensor").uniform(0, 2**48))
+    name = math.floor(Rng(seed, "sensor").uniform(0, 2**48))
     # four bytes summed are nearly normal, and only the raw stream of a generator is promised to stay the same
     bytes_ = np.random.PCG64(name).random_raw((count + 1) // 2).astype("<u8").view(np.uint8)[: 4 * count]
     summed = bytes_.reshape(count, 4).sum(axis=1, dtype=np.int32) * 2 - 4 * 255

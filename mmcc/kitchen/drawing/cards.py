@@ -7,10 +7,10 @@ from functools import lru_cache
 
 from PIL import ImageDraw, ImageFont
 
-from mmcc.kitchen.dice import Dice
 from mmcc.kitchen.drawing.canvas import Canvas
 from mmcc.kitchen.drawing.look import FABRICS, Look, Rgb, mix, shade
 from mmcc.kitchen.drawing.surfaces import Area, fade_down, soft_light
+from mmcc.kitchen.rng import Rng
 
 _CHANNELS = (
     "Home Kitchen|Good Food|Tasty Days|The Blue Pan|Nora Cooks|Spoon & Fork|Family Table|Simply Made|Little Bistro|"
@@ -23,30 +23,30 @@ _LINES = (
 _ICONS = ("spoon", "heart", "pot", "leaf", "hat", "bell", "play", "none")
 
 
-def draw_card(canvas: Canvas, look: Look, dice: Dice) -> None:
+def draw_card(canvas: Canvas, look: Look, rng: Rng) -> None:
     """A plain, framed or striped ground, one or two lines, perhaps a drawing."""
-    ground = dice.pick((look.accent, mix(dice.pick(FABRICS), (250, 244, 232), 0.75), dice.pick(FABRICS)))
+    ground = rng.pick((look.accent, mix(rng.pick(FABRICS), (250, 244, 232), 0.75), rng.pick(FABRICS)))
     ink = shade(ground, 0.86) if sum(ground) < 400 else shade(ground, -0.72)
-    second = dice.pick(FABRICS)
+    second = rng.pick(FABRICS)
     canvas.box(-1, -1, 1, 1, ground)
-    layout = dice.pick(("frame", "ribbon", "split", "dots", "circle", "glow"))
-    _draw_ground(canvas, layout, ground, second, dice)
+    layout = rng.pick(("frame", "ribbon", "split", "dots", "circle", "glow"))
+    _draw_ground(canvas, layout, ground, second, rng)
     if layout == "ribbon":
         ink = shade(second, 0.86) if sum(second) < 400 else shade(second, -0.72)
-    icon = dice.pick(_ICONS)
+    icon = rng.pick(_ICONS)
     drawn = icon != "none" and layout != "ribbon"
     middle = 0.28 if drawn else 0.0
     if layout == "circle":
         ink = shade(second, 0.9) if sum(second) < 400 else shade(second, -0.75)
-    title, line = dice.shuffled((dice.pick(_CHANNELS), dice.pick(_LINES)))
+    title, line = rng.shuffled((rng.pick(_CHANNELS), rng.pick(_LINES)))
     _write(canvas, title, middle - 0.06, 0.34, ink)
-    if dice.chance(0.55):
+    if rng.chance(0.55):
         _write(canvas, line, middle + 0.32, 0.17, mix(ink, ground, 0.25))
     if drawn:
         _draw_icon(canvas, icon, 0.0, -0.34, 0.24, ink, second if layout != "circle" else ground)
 
 
-def _draw_ground(canvas: Canvas, layout: str, ground: Rgb, second: Rgb, dice: Dice) -> None:
+def _draw_ground(canvas: Canvas, layout: str, ground: Rgb, second: Rgb, rng: Rng) -> None:
     if layout == "frame":
         canvas.box(-0.78, -0.78, 0.78, 0.78, mix(ground, second, 0.6), radius=0.06)
         canvas.box(-0.74, -0.74, 0.74, 0.74, ground, radius=0.05)
@@ -57,7 +57,7 @@ def _draw_ground(canvas: Canvas, layout: str, ground: Rgb, second: Rgb, dice: Di
         canvas.box(-1, -0.36, 1, 0.42, shade(second, -0.2))
         canvas.box(-1, -0.34, 1, 0.4, second)
     elif layout == "split":
-        lean = dice.uniform(-0.3, 0.3)
+        lean = rng.uniform(-0.3, 0.3)
         canvas.polygon([(-1, 0.62 + lean), (1, 0.62 - lean), (1, 1), (-1, 1)], second)
         canvas.polygon([(-1, -0.66 + lean), (1, -0.66 - lean), (1, -1), (-1, -1)], second)
     elif layout == "dots":
@@ -71,7 +71,7 @@ def _draw_ground(canvas: Canvas, layout: str, ground: Rgb, second: Rgb, dice: Di
         canvas.ellipse(0, 0, 0.78, 0.78, second)
     else:
         fade_down(canvas, Area(-1, -1, 1, 1), second, 0.0, 0.5)
-        soft_light(canvas, dice.uniform(-0.5, 0.5), -0.3, 1.3, 1.3, (255, 255, 255), 0.25)
+        soft_light(canvas, rng.uniform(-0.5, 0.5), -0.3, 1.3, 1.3, (255, 255, 255), 0.25)
 
 
 def _write(canvas: Canvas, text: str, y: float, height: float, ink: Rgb) -> None:

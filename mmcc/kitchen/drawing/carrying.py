@@ -34,16 +34,16 @@ def _lowered(gesture: Gesture) -> float:
 
 
 def _draw_load(gesture: Gesture, source: Vessel, ground: Ground) -> None:
-    canvas, look, dice = gesture.canvas, gesture.look, gesture.dice.child("load")
+    canvas, look, rng = gesture.canvas, gesture.look, gesture.rng.child("load")
     if source.mixed and is_disc("plate", source):
-        ground = draw_disc(canvas, look, "plate", source, ground, dice)
+        ground = draw_disc(canvas, look, "plate", source, ground, rng)
     elif source.mixed and gesture.step.source == "tin":
-        ground = draw_baked(canvas, look, "plate", source, ground, dice)
+        ground = draw_baked(canvas, look, "plate", source, ground, rng)
     elif source.mixed:
-        draw_mass(canvas, look, source.mixed, ground, dice)
+        draw_mass(canvas, look, source.mixed, ground, rng)
     if gesture.step.source == "board":  # only the dough goes
         return
-    draw_layers(canvas, look, source, ground, dice, dry=True)
+    draw_layers(canvas, look, source, ground, rng, dry=True)
 
 
 def _carry_on_spatula(gesture: Gesture, source: Vessel) -> None:
@@ -115,7 +115,7 @@ def _let_run(gesture: Gesture, source: Vessel, lip: tuple[float, float]) -> None
         gesture.stream(lip, bottom, colour_of(runny), 0.09)
     for at, (x, y) in enumerate(gesture.falling(4, lip, bottom, 0.08) if pieces else []):
         piece = pieces[at % len(pieces)]
-        PIECES[piece.item](Pen(gesture.canvas, x, y, 0.15 * size, 80 * at, 0.8), piece.cooked, gesture.dice)
+        PIECES[piece.item](Pen(gesture.canvas, x, y, 0.15 * size, 80 * at, 0.8), piece.cooked, gesture.rng)
 
 
 def flip(gesture: Gesture) -> None:
@@ -136,7 +136,7 @@ def flip(gesture: Gesture) -> None:
     gesture.tool(draw_spatula, x + 0.22 * size * gesture.side, opening.y - 0.1 * height * size, 58, 0.95)
     deep = radius * (0.16 + edge_on * gesture.look.tilt)
     if solid:
-        WHOLES[solid.item](Pen(gesture.canvas, x, y, 2 * radius, 8, deep / radius), solid.cooked, gesture.dice)
+        WHOLES[solid.item](Pen(gesture.canvas, x, y, 2 * radius, 8, deep / radius), solid.cooked, gesture.rng)
     else:
         gesture.canvas.ellipse(x, y + 0.05 * size, radius, deep, shaded(colour, 0.4))
         gesture.canvas.ellipse(x, y, radius, deep, shaded(colour, 0.12))
@@ -163,7 +163,7 @@ def bake(gesture: Gesture) -> None:
         draw_mitt(gesture.canvas, gesture.look, gesture.x - 0.5 * size, y, size, -1, away)
         return
     x, y = gesture.x, gesture.y - 0.1 * size
-    draw_oven(gesture.canvas, gesture.look, gesture.vessel, x, y, size, gesture.dice)
+    draw_oven(gesture.canvas, gesture.look, gesture.vessel, x, y, size, gesture.rng)
     if gesture.progress < 0.7:
         gesture.hand("pinch", x + gesture.side * 0.56 * size, y - 0.74 * size)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from math import radians, sin, sqrt
 
-from mmcc.kitchen.dice import Dice
 from mmcc.kitchen.drawing.cakes import draw_baked, draw_disc, is_batter, is_disc
 from mmcc.kitchen.drawing.canvas import Canvas
 from mmcc.kitchen.drawing.contents import (
@@ -21,6 +20,7 @@ from mmcc.kitchen.drawing.contents import (
 )
 from mmcc.kitchen.drawing.look import Look, Rgb
 from mmcc.kitchen.drawing.pen import DARK, blend, glaze, lit, shaded
+from mmcc.kitchen.rng import Rng
 from mmcc.kitchen.scene import Vessel
 
 
@@ -57,7 +57,7 @@ def opening_of(look: Look, kind: str, x: float, y: float, size: float) -> Ground
 
 
 def draw_round(
-    canvas: Canvas, look: Look, kind: str, vessel: Vessel, x: float, y: float, size: float, dice: Dice
+    canvas: Canvas, look: Look, kind: str, vessel: Vessel, x: float, y: float, size: float, rng: Rng
 ) -> None:
     shape, colour = SHAPES[kind], look.colour(kind)
     if kind in ON_BURNER:
@@ -67,11 +67,11 @@ def draw_round(
     opening = opening_of(look, kind, x, y, size)
     _draw_body(canvas, look, kind, shape, colour, x, y, opening.y, size)
     within = replace(opening, radius=opening.radius - shape.edge * size)
-    _draw_held(canvas, look, kind, shape, vessel, within, dice)
+    _draw_held(canvas, look, kind, shape, vessel, within, rng)
     if vessel.covered:
         draw_lid(canvas, look, opening, colour)
     elif kind in ON_BURNER and cooked_of(vessel.portions) > 0.3:
-        draw_steam(canvas, opening, dice.child("steam"))
+        draw_steam(canvas, opening, rng.child("steam"))
 
 
 def _draw_body(
@@ -133,10 +133,10 @@ def _draw_handles(canvas: Canvas, look: Look, kind: str, x: float, y: float, rim
         )  # fmt: skip
 
 
-def _draw_held(canvas: Canvas, look: Look, kind: str, shape: Shape, vessel: Vessel, within: Ground, dice: Dice) -> None:
+def _draw_held(canvas: Canvas, look: Look, kind: str, shape: Shape, vessel: Vessel, within: Ground, rng: Rng) -> None:
     if not vessel.portions:
         if vessel.stain:
-            draw_stain(canvas, look, vessel.stain, replace(within, radius=within.radius * shape.floor), dice)
+            draw_stain(canvas, look, vessel.stain, replace(within, radius=within.radius * shape.floor), rng)
         return
     share = shape.floor + (0.95 - shape.floor) * fullness(vessel)
     radius = within.radius * share
@@ -149,17 +149,17 @@ def _draw_held(canvas: Canvas, look: Look, kind: str, shape: Shape, vessel: Vess
         vessel, mixed = replace(vessel, mixed=(), top=vessel.portions), ()
     if mixed and is_disc(kind, vessel):
         grease = tuple(p for p in vessel.top if p.form == "poured" and p.item in ("oil", "butter"))
-        draw_layers(canvas, look, Vessel(top=grease), surface, dice)
+        draw_layers(canvas, look, Vessel(top=grease), surface, rng)
         vessel = replace(vessel, top=tuple(p for p in vessel.top if p not in grease))
-        surface = draw_disc(canvas, look, kind, vessel, surface, dice.child("disc"))
+        surface = draw_disc(canvas, look, kind, vessel, surface, rng.child("disc"))
     elif kind in ("tin", "plate") and is_batter(mixed):
-        surface = draw_baked(canvas, look, kind, vessel, surface, dice.child("baked"))
+        surface = draw_baked(canvas, look, kind, vessel, surface, rng.child("baked"))
         if kind == "plate":  # the icing is part of the cake
             vessel = replace(vessel, top=tuple(p for p in vessel.top if p.form != "spread"))
     elif mixed:
         draw = draw_jumble if any(map(is_piece, mixed)) else draw_mass
-        draw(canvas, look, mixed, surface, dice.child("mixed"))
-    draw_layers(canvas, look, vessel, surface, dice, dry=kind == "plate")
+        draw(canvas, look, mixed, surface, rng.child("mixed"))
+    draw_layers(canvas, look, vessel, surface, rng, dry=kind == "plate")
 
 
 def _draw_burner(canvas: Canvas, look: Look, x: float, y: float, size: float, heat: float) -> None:
@@ -180,10 +180,10 @@ def draw_lid(canvas: Canvas, look: Look, opening: Ground, colour: Rgb) -> None:
     canvas.ellipse(x - 0.03 * radius, y - 0.19 * radius, 0.1 * radius, 0.06 * radius, lit(IRON, 0.4))
 
 
-def draw_steam(canvas: Canvas, opening: Ground, dice: Dice, seconds: float = 0.0) -> None:
+def draw_steam(canvas: Canvas, opening: Ground, rng: Rng, seconds: float = 0.0) -> None:
     """Wisps that wave as they rise, and thin out."""
     for start in (-0.45, 0.02, 0.42):
-        phase, tall = dice.uniform(), dice.uniform(0.7, 1.0)
+        phase, tall = rng.uniform(), rng.uniform(0.7, 1.0)
         left, right = [], []
         for at in range(7):
             height = at / 6
@@ -204,13 +204,13 @@ def draw_trivet(canvas: Canvas, look: Look, x: float, y: float, size: float) -> 
         canvas.ellipse(x, y, share * size, share * size * look.tilt, shaded(wood, 0.25), line=0.025 * size)
 
 
-def draw_board(canvas: Canvas, look: Look, vessel: Vessel, x: float, y: float, size: float, dice: Dice) -> None:
+def draw_board(canvas: Canvas, look: Look, vessel: Vessel, x: float, y: float, size: float, rng: Rng) -> None:
     wood = look.wood
     half, depth, thick = 0.68 * size, 0.47 * size * look.tilt, rise(look, 0.06 * size)
     canvas.shadow(x + 0.03 * size, y + 0.05 * size, 0.8 * half * 1.1, depth * 1.1, 0.45)
     canvas.box(x - half, y - depth + thick, x + half, y + depth + thick, shaded(wood, 0.45), radius=0.07 * size)
     canvas.box(x - half, y - depth, x + half, y + depth, wood, radius=0.07 * size)
-    grain = dice.child("grain")
+    grain = rng.child("grain")
     for at in range(4):
         level = y + depth * (-0.7 + 0.45 * at + grain.uniform(-0.1, 0.1))
         left = x - half * grain.uniform(0.5, 0.92)
@@ -222,7 +222,7 @@ def draw_board(canvas: Canvas, look: Look, vessel: Vessel, x: float, y: float, s
         dough = is_dough(vessel.mixed)
         body = replace(ground, radius=(0.34 if dough else 0.38) * size)
         draw = draw_jumble if any(map(is_piece, vessel.mixed)) else draw_mass
-        draw(canvas, look, vessel.mixed, body, dice.child("mixed"))
+        draw(canvas, look, vessel.mixed, body, rng.child("mixed"))
     elif vessel.stain and not vessel.top:
-        draw_stain(canvas, look, vessel.stain, ground, dice)
-    draw_layers(canvas, look, vessel, ground, dice)
+        draw_stain(canvas, look, vessel.stain, ground, rng)
+    draw_layers(canvas, look, vessel, ground, rng)

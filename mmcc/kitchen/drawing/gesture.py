@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import cos, radians, sin
 
-from mmcc.kitchen.dice import Dice
 from mmcc.kitchen.drawing.canvas import Canvas, Point
 from mmcc.kitchen.drawing.contents import Ground
 from mmcc.kitchen.drawing.hands import draw_hand, on_its_way
@@ -15,6 +14,7 @@ from mmcc.kitchen.drawing.look import Look, Rgb
 from mmcc.kitchen.drawing.pen import Pen, lit, shaded
 from mmcc.kitchen.drawing.vessels import mouth
 from mmcc.kitchen.recipes import Step
+from mmcc.kitchen.rng import Rng
 from mmcc.kitchen.scene import Scene, Vessel
 
 Tool = Callable[[Pen, Rgb], None]
@@ -34,7 +34,7 @@ class Gesture:
     x: float
     y: float
     size: float
-    dice: Dice
+    rng: Rng
     seconds: float
 
     @property

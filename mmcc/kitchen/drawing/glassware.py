@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
 
-from mmcc.kitchen.dice import Dice
 from mmcc.kitchen.drawing.canvas import Canvas, Point
 from mmcc.kitchen.drawing.contents import Ground, colour_of, draw_stain, fullness, is_piece
 from mmcc.kitchen.drawing.ingredients import draw_powder
 from mmcc.kitchen.drawing.look import Look, Rgb
 from mmcc.kitchen.drawing.pen import Pen, blend, glaze, lit, shaded
 from mmcc.kitchen.drawing.pieces import PIECES
+from mmcc.kitchen.rng import Rng
 from mmcc.kitchen.scene import Portion, Vessel
 
 
@@ -48,7 +48,7 @@ def mouth_of_glass(look: Look, kind: str, x: float, y: float, size: float) -> Gr
 
 
 def draw_glassware(
-    canvas: Canvas, look: Look, kind: str, vessel: Vessel, x: float, y: float, size: float, dice: Dice
+    canvas: Canvas, look: Look, kind: str, vessel: Vessel, x: float, y: float, size: float, rng: Rng
 ) -> None:
     tube = TUBES[kind]
     # seen from high above a glass would be all rim; its ellipses stay flat enough to show the level
@@ -64,9 +64,9 @@ def draw_glassware(
     canvas.polygon(outline, glaze(PANE, 0.45))
     canvas.ellipse(x, opening.y, rim, rim * flat.tilt, glaze(shaded(PANE, 0.3), 0.5))
     if vessel.portions:
-        _draw_filling(canvas, flat, vessel, Column(x, foot, foot - opening.y, base, rim), dice)
+        _draw_filling(canvas, flat, vessel, Column(x, foot, foot - opening.y, base, rim), rng)
     elif vessel.stain:
-        draw_stain(canvas, flat, vessel.stain, Ground(x, foot, base * 0.9), dice)
+        draw_stain(canvas, flat, vessel.stain, Ground(x, foot, base * 0.9), rng)
         high = opening.y + 0.3 * (foot - opening.y)
         film = [(x - 0.9 * rim, high), (x - 0.9 * base, foot), (x + 0.9 * base, foot), (x + 0.9 * rim, high)]
         canvas.polygon(film, glaze(colour_of(vessel.stain), 0.3))
@@ -120,7 +120,7 @@ class Column:
         return 0.94 * (self.base + (self.rim - self.base) * height)
 
 
-def _draw_filling(canvas: Canvas, look: Look, vessel: Vessel, column: Column, dice: Dice) -> None:
+def _draw_filling(canvas: Canvas, look: Look, vessel: Vessel, column: Column, rng: Rng) -> None:
     """Liquid as high as there are portions, the pieces in it, and what lies on it."""
     pieces = [p for p in vessel.portions if is_piece(p)]
     layers = [tuple(p for p in vessel.mixed if not is_piece(p)), *((p,) for p in vessel.top if not is_piece(p))]
@@ -130,17 +130,17 @@ def _draw_filling(canvas: Canvas, look: Look, vessel: Vessel, column: Column, di
     if layers:
         level = 0.16 + 0.76 * fullness(vessel)
         _draw_liquid(canvas, look, layers, pieces, column, level)
-    _draw_pile(canvas, sunk, column, dice)
+    _draw_pile(canvas, sunk, column, rng)
     if layers and sunk:
         wet = glaze(colour_of(layers[-1]), 0.3)
         canvas.polygon(_trunk(column, 0.0, level), wet)
     for at, piece in enumerate(pieces):
         if piece not in sunk:
-            _draw_floating(canvas, piece, column, level, dice.child(piece.item, "floating", at))
+            _draw_floating(canvas, piece, column, level, rng.child(piece.item, "floating", at))
     for powder in vessel.top:
         if powder.form == "powder":
             wide = 1.15 * column.radius(level)
-            named = dice.child(powder.item, "powder")
+            named = rng.child(powder.item, "powder")
             draw_powder(canvas, look, powder.item, column.x, column.y(level), wide, named, powder.cooked)
 
 
@@ -181,18 +181,18 @@ def _draw_liquid(
     canvas.ellipse(x, column.y(level), 0.94 * radius, 0.94 * radius * tilt, lit(colour, 0.22))
 
 
-def _draw_floating(canvas: Canvas, piece: Portion, column: Column, level: float, dice: Dice) -> None:
+def _draw_floating(canvas: Canvas, piece: Portion, column: Column, level: float, rng: Rng) -> None:
     radius = column.radius(level)
     for at in range(3):
-        x = column.x + (0.5 * at - 0.5 + dice.uniform(-0.08, 0.08)) * radius
+        x = column.x + (0.5 * at - 0.5 + rng.uniform(-0.08, 0.08)) * radius
         y = column.y(level) + (0.16 if at == 1 else 0.0) * radius
-        PIECES[piece.item](Pen(canvas, x, y, 0.48 * column.base, dice.uniform(-40, 40), 0.7), piece.cooked, dice)
+        PIECES[piece.item](Pen(canvas, x, y, 0.48 * column.base, rng.uniform(-40, 40), 0.7), piece.cooked, rng)
 
 
-def _draw_pile(canvas: Canvas, pieces: Sequence[Portion], column: Column, dice: Dice) -> None:
+def _draw_pile(canvas: Canvas, pieces: Sequence[Portion], column: Column, rng: Rng) -> None:
     """Pieces that lie one upon another."""
     each = 6
-    named = dice.child("pile")
+    named = rng.child("pile")
     for at in range(each * len(pieces)):
         portion = pieces[at // each]
         row, place = divmod(at, 3)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import lru_cache
 from math import cos, radians, sin
 
-from mmcc.kitchen.dice import Dice
 from mmcc.kitchen.drawing.canvas import Canvas, Point
 from mmcc.kitchen.drawing.look import Look, Rgb
 from mmcc.kitchen.drawing.pen import Pen, lit, shaded
+from mmcc.kitchen.rng import Rng
 
 FINGERS: dict[str, tuple[tuple[Point, Point], ...]] = {
     # from knuckle to tip, in a right hand whose wrist is to the right; the thumb last
@@ -36,7 +36,7 @@ MITT: Rgb = (196, 62, 54)
 @lru_cache(maxsize=64)
 def arm_slope(seed: str) -> float:
     """Degrees below the horizontal at which the arms of a video come in."""
-    return Dice(seed, "arms").uniform(-48, 30)
+    return Rng(seed, "arms").uniform(-48, 30)
 
 
 def on_its_way(look: Look, x: float, y: float, size: float, side: int, away: float) -> Point:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import floor
 
-from mmcc.kitchen.dice import Dice
 from mmcc.kitchen.recipes import VESSELS
+from mmcc.kitchen.rng import Rng
 
 Rgb = tuple[int, int, int]
 
@@ -139,16 +139,16 @@ HAIRS: tuple[Rgb, ...] = (
 HAIR_STYLES = ("short", "side", "long", "bob", "bun", "curly", "ponytail", "bald", "scarf", "hat")
 
 
-def draw_look(dice: Dice) -> Look:
+def draw_look(rng: Rng) -> Look:
     """A kitchen by chance."""
-    place, cook, light = dice.child("place"), dice.child("cook"), dice.child("light")
+    place, cook, light = rng.child("place"), rng.child("cook"), rng.child("light")
     counter_pattern = place.weighted(
         {"planks": 3, "butcher": 2, "marble": 3, "stone": 3, "steel": 1.5, "cloth": 2, "stripes": 1, "plain": 1.5}
     )
     wall_pattern = place.pick(tuple(WALLS))
     hair_style = cook.pick(HAIR_STYLES)
     return Look(
-        seed=dice.name,
+        seed=rng.name,
         tilt=place.uniform(0.4, 0.85),
         counter=_varied(place, COUNTERS[counter_pattern]),
         counter_pattern=counter_pattern,
@@ -177,24 +177,24 @@ def draw_look(dice: Dice) -> Look:
     )
 
 
-def _varied(dice: Dice, colours: tuple[Rgb, ...], by: int = 12) -> Rgb:
+def _varied(rng: Rng, colours: tuple[Rgb, ...], by: int = 12) -> Rgb:
     """One of the colours, not quite as it is written: lighter or darker rather than of another hue."""
-    lighter = dice.integer(-by, by)
-    r, g, b = (min(250, max(6, value + lighter + dice.integer(-by // 3, by // 3))) for value in dice.pick(colours))
+    lighter = rng.integer(-by, by)
+    r, g, b = (min(250, max(6, value + lighter + rng.integer(-by // 3, by // 3))) for value in rng.pick(colours))
     return r, g, b
 
 
-def _vessel_colour(dice: Dice, kind: str) -> Rgb:
+def _vessel_colour(rng: Rng, kind: str) -> Rgb:
     if kind == "board":
-        return _varied(dice, WOODS)
+        return _varied(rng, WOODS)
     if kind in ("pan", "pot", "tin"):
-        return _varied(dice, METALS, 8)
+        return _varied(rng, METALS, 8)
     if kind in ("glass", "jar", "blender"):
-        return _varied(dice, ((206, 222, 226), (214, 224, 214), (222, 222, 226)), 8)
-    return _varied(dice, CHINA, 10)
+        return _varied(rng, ((206, 222, 226), (214, 224, 214), (222, 222, 226)), 8)
+    return _varied(rng, CHINA, 10)
 
 
-def _white_balance(light: Dice) -> tuple[float, float, float]:
+def _white_balance(light: Rng) -> tuple[float, float, float]:
     """From warm tungsten to cold daylight; green stays within a few percent."""
     warm = light.uniform(-0.11, 0.15)
     return 1.0 + warm, 1.0 + light.uniform(-0.03, 0.03), 1.0 - warm

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from mmcc.kitchen.dice import Dice
 from mmcc.kitchen.drawing import distractors
 from mmcc.kitchen.drawing.actions import draw_action
 from mmcc.kitchen.drawing.camera import MARGIN, Motion, draw_motion, expose
@@ -22,6 +21,7 @@ from mmcc.kitchen.drawing.look import draw_look
 from mmcc.kitchen.drawing.room import draw_room, edge
 from mmcc.kitchen.drawing.vessels import draw_oven, draw_vessel
 from mmcc.kitchen.recipes import INGREDIENTS
+from mmcc.kitchen.rng import Rng
 from mmcc.kitchen.scene import Scene
 from mmcc.kitchen.script import Moment, Script
 from mmcc.kitchen.shots import WORK, Shot
@@ -37,12 +37,12 @@ class Painter:
 
     def __init__(self, script: Script, size: int) -> None:
         self._script, self._size = script, size
-        dice = Dice(script.seed, "picture")
-        self._look = draw_look(dice.child("look"))
+        rng = Rng(script.seed, "picture")
+        self._look = draw_look(rng.child("look"))
         self._side = int(size * SUPERSAMPLING * (1 + MARGIN))
-        self._noise = dice.child("noise").integer(0, 2**31)
-        self._places = self._lay_counter(dice.child("places"))
-        self._waiting = self._lay_ingredients(dice.child("waiting"))
+        self._noise = rng.child("noise").integer(0, 2**31)
+        self._places = self._lay_counter(rng.child("places"))
+        self._waiting = self._lay_ingredients(rng.child("waiting"))
         self._shot: _ShotPicture | None = None
 
     def frames(self, rate: float) -> Iterator[NDArray[np.uint8]]:
@@ -56,25 +56,25 @@ class Painter:
             length = moment.shot.end - moment.shot.start
             yield expose(image, self._size, self._look, picture.motion, seconds, length, self._noise + number)
 
-    def _lay_counter(self, dice: Dice) -> dict[str, tuple[float, float]]:
+    def _lay_counter(self, rng: Rng) -> dict[str, tuple[float, float]]:
         """Where each vessel stands in this video."""
-        vessels = dice.shuffled(self._script.recipe.vessels)
+        vessels = rng.shuffled(self._script.recipe.vessels)
         middle = (len(vessels) - 1) / 2
         return {
-            name: ((at - middle) * _APART + dice.uniform(-0.1, 0.1), dice.uniform(-0.25, 0.25) * self._look.tilt)
+            name: ((at - middle) * _APART + rng.uniform(-0.1, 0.1), rng.uniform(-0.25, 0.25) * self._look.tilt)
             for at, name in enumerate(vessels)
         }
 
-    def _lay_ingredients(self, dice: Dice) -> list[tuple[str, float, float]]:
+    def _lay_ingredients(self, rng: Rng) -> list[tuple[str, float, float]]:
         """Some of the recipe's ingredients and some others stand about for the whole video: they tell no time."""
-        items = [item for item in self._script.recipe.ingredients if dice.chance(0.5)][:4]
-        items += dice.sample(INGREDIENTS, 2)
+        items = [item for item in self._script.recipe.ingredients if rng.chance(0.5)][:4]
+        items += rng.sample(INGREDIENTS, 2)
         back = 0.75 * edge(self._look)
-        return [(item, dice.uniform(-2.8, 2.8), back + dice.uniform(-0.1, 0.1)) for item in items]
+        return [(item, rng.uniform(-2.8, 2.8), back + rng.uniform(-0.1, 0.1)) for item in items]
 
     def _begin(self, shot: Shot) -> _ShotPicture:
-        dice = Dice(shot.seed)
-        motion = draw_motion(dice.child("motion"))
+        rng = Rng(shot.seed)
+        motion = draw_motion(rng.child("motion"))
         room = Image.new("RGB", (self._side, self._side))
         if shot.kind != WORK:
             view = View(0.0, 0.0, 2.0 * (1 + MARGIN))
@@ -82,16 +82,16 @@ class Painter:
             distractors.draw_still(canvas, self._look, shot.kind, _of_distractor(shot))
             return _ShotPicture(shot, motion, view, room)
         x, y = self._places[shot.focus]
-        width = dice.weighted(_FRAMINGS) * dice.uniform(0.9, 1.1) + 0.4 * _TALL.get(shot.focus, 0.0)
+        width = rng.weighted(_FRAMINGS) * rng.uniform(0.9, 1.1) + 0.4 * _TALL.get(shot.focus, 0.0)
         view = View(
-            x + dice.uniform(-0.12, 0.12) * width,
-            y - 0.12 * width - _TALL.get(shot.focus, 0.0) + dice.uniform(-0.08, 0.08) * width,
+            x + rng.uniform(-0.12, 0.12) * width,
+            y - 0.12 * width - _TALL.get(shot.focus, 0.0) + rng.uniform(-0.08, 0.08) * width,
             width * (1 + MARGIN),
         )
         canvas = Canvas(room, view)
-        draw_room(canvas, self._look, Dice(self._script.seed, "room"))
+        draw_room(canvas, self._look, Rng(self._script.seed, "room"))
         for number, (item, left, back) in enumerate(self._waiting):
-            draw_ingredient(canvas, self._look, item, "whole", left, back, 0.4, Dice(self._look.seed, item, number))
+            draw_ingredient(canvas, self._look, item, "whole", left, back, 0.4, Rng(self._look.seed, item, number))
         return _ShotPicture(shot, motion, view, room)
 
     def _draw(self, picture: _ShotPicture, moment: Moment) -> Image.Image:
@@ -105,9 +105,9 @@ class Painter:
         step = moment.acting
         if step is not None:
             x, y = self._places[step.vessel]
-            dice = Dice(picture.shot.seed, step.text)
+            rng = Rng(picture.shot.seed, step.text)
             canvas = Canvas(image, picture.view)
-            draw_action(canvas, self._look, step, moment.progress, moment.scene, x, y, 1.0, dice, seconds)
+            draw_action(canvas, self._look, step, moment.progress, moment.scene, x, y, 1.0, rng, seconds)
         return image
 
     def _with_things(self, picture: _ShotPicture, moment: Moment) -> Image.Image:
@@ -123,17 +123,17 @@ class Painter:
                 if name == away:
                     continue
                 x, y = self._places[name]
-                dice = Dice(self._look.seed, "vessel", name)
+                rng = Rng(self._look.seed, "vessel", name)
                 if baking and step is not None and name == step.vessel:
-                    draw_oven(canvas, self._look, moment.scene[name], x, y, 1.0, dice)
+                    draw_oven(canvas, self._look, moment.scene[name], x, y, 1.0, rng)
                 else:
-                    draw_vessel(canvas, self._look, name, moment.scene[name], x, y, 1.0, dice)
+                    draw_vessel(canvas, self._look, name, moment.scene[name], x, y, 1.0, rng)
         return picture.image
 
 
-def _of_distractor(shot: Shot) -> Dice:
+def _of_distractor(shot: Shot) -> Rng:
     """What stays and what moves in a shot are drawn from one stream, so that they fit."""
-    return Dice(shot.seed, "distractor")
+    return Rng(shot.seed, "distractor")
 
 
 class _ShotPicture:

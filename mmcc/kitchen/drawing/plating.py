@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from mmcc.kitchen.dice import Dice
 from mmcc.kitchen.drawing.camera import draw_phases, sway
 from mmcc.kitchen.drawing.canvas import Canvas, View
 from mmcc.kitchen.drawing.look import CHINA, Look, shade
 from mmcc.kitchen.drawing.room import draw_room
 from mmcc.kitchen.drawing.vessels import draw_vessel
 from mmcc.kitchen.recipes import LIQUIDS, PIECES
+from mmcc.kitchen.rng import Rng
 from mmcc.kitchen.scene import Portion, Vessel
 
 _STEEL = (196, 198, 202)
 
 
-def _canvas(canvas: Canvas, dice: Dice) -> Canvas:
+def _canvas(canvas: Canvas, rng: Rng) -> Canvas:
     """Of the world around a dish."""
-    return Canvas(canvas.image, View(dice.uniform(-0.2, 0.2), dice.uniform(-0.15, 0.1), dice.uniform(1.75, 2.5)))
+    return Canvas(canvas.image, View(rng.uniform(-0.2, 0.2), rng.uniform(-0.15, 0.1), rng.uniform(1.75, 2.5)))
 
 
-def draw_still(canvas: Canvas, look: Look, dice: Dice) -> None:
-    world = _canvas(canvas, dice.child("framing"))
-    draw_room(world, look, dice.child("room"))
-    chance = dice.child("dish")
+def draw_still(canvas: Canvas, look: Look, rng: Rng) -> None:
+    world = _canvas(canvas, rng.child("framing"))
+    draw_room(world, look, rng.child("room"))
+    chance = rng.child("dish")
     side = chance.pick((-1, 1))
     _draw_napkin(world, look, side * chance.uniform(0.8, 0.9), chance.uniform(-0.05, 0.1), chance)
     _draw_cutlery(world, look, -side * chance.uniform(0.7, 0.76), chance)
@@ -33,18 +33,18 @@ def draw_still(canvas: Canvas, look: Look, dice: Dice) -> None:
     draw_vessel(world, look, kind, _dish(chance), 0.0, 0.0, 1.15 if kind == "plate" else 1.0, chance.child(kind))
 
 
-def _dish(dice: Dice) -> Vessel:
+def _dish(rng: Rng) -> Vessel:
     """A few portions, mixed or not, cooked or not."""
-    items = dice.sample(PIECES, dice.integer(2, 4))
-    portions = [Portion(item, dice.pick(("cut", "whole", "cut")), dice.pick((0.0, 0.7, 1.0))) for item in items]
-    if dice.chance(0.35):
+    items = rng.sample(PIECES, rng.integer(2, 4))
+    portions = [Portion(item, rng.pick(("cut", "whole", "cut")), rng.pick((0.0, 0.7, 1.0))) for item in items]
+    if rng.chance(0.35):
         return Vessel(mixed=tuple(portions[:-1]), top=(portions[-1],))
     return Vessel(top=tuple(portions))
 
 
-def _draw_napkin(canvas: Canvas, look: Look, x: float, y: float, dice: Dice) -> None:
-    cloth = dice.pick((look.accent, *CHINA[:4]))
-    half, depth, lean = 0.24, 0.5 * look.tilt, dice.uniform(-0.12, 0.12)
+def _draw_napkin(canvas: Canvas, look: Look, x: float, y: float, rng: Rng) -> None:
+    cloth = rng.pick((look.accent, *CHINA[:4]))
+    half, depth, lean = 0.24, 0.5 * look.tilt, rng.uniform(-0.12, 0.12)
     canvas.shadow(x, y, half * 1.2, depth * 1.1, 0.3)
     canvas.polygon(
         [(x - half + lean, y - depth), (x + half + lean, y - depth), (x + half, y + depth), (x - half, y + depth)],
@@ -54,9 +54,9 @@ def _draw_napkin(canvas: Canvas, look: Look, x: float, y: float, dice: Dice) -> 
     canvas.line([(x - half, y + depth * 0.8), (x + half, y + depth * 0.8)], shade(cloth, 0.45), 0.03)
 
 
-def _draw_cutlery(canvas: Canvas, look: Look, x: float, dice: Dice) -> None:
+def _draw_cutlery(canvas: Canvas, look: Look, x: float, rng: Rng) -> None:
     """A fork and a knife, side by side."""
-    metal = dice.pick((_STEEL, (206, 170, 96), (90, 92, 96)))
+    metal = rng.pick((_STEEL, (206, 170, 96), (90, 92, 96)))
     reach = 0.55 * look.tilt
     for offset, tool in ((0.0, "fork"), (0.17, "knife")):
         at = x + offset - 0.08
@@ -72,12 +72,12 @@ def _draw_cutlery(canvas: Canvas, look: Look, x: float, dice: Dice) -> None:
             )
 
 
-def draw_moving(canvas: Canvas, look: Look, dice: Dice, seconds: float) -> None:
+def draw_moving(canvas: Canvas, look: Look, rng: Rng, seconds: float) -> None:
     """Steam, over some dishes."""
-    chance = dice.child("steam")
+    chance = rng.child("steam")
     if not chance.chance(0.5):
         return
-    world = _canvas(canvas, dice.child("framing"))
+    world = _canvas(canvas, rng.child("framing"))
     for wisp in range(3):
         phases, course = draw_phases(chance), chance.pick((-0.45, 0.45))
         x = (wisp - 1) * 0.2

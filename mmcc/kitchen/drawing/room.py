@@ -10,11 +10,11 @@ from functools import lru_cache
 
 from PIL import Image
 
-from mmcc.kitchen.dice import Dice
 from mmcc.kitchen.drawing import furniture
 from mmcc.kitchen.drawing.canvas import Canvas, View
 from mmcc.kitchen.drawing.look import Look, shade
 from mmcc.kitchen.drawing.surfaces import Area, draw_counter, draw_wall, fade_down, soft_light
+from mmcc.kitchen.rng import Rng
 
 _PIXELS = 110  # per world unit: enough for the closest view of a 192-pixel frame, as what is behind is out of focus
 _ROOM = Area(-7.0, -5.5, 7.0, 5.5)
@@ -30,11 +30,11 @@ def front(look: Look) -> float:
     return 0.55 + 2 * look.tilt
 
 
-def draw_room(canvas: Canvas, look: Look, dice: Dice) -> None:
+def draw_room(canvas: Canvas, look: Look, rng: Rng) -> None:
     """The background of a working shot. The dice choose the stretch of the wall behind the world's origin."""
     view = canvas.view
     reach = max(0.0, _ROOM.right - view.width / 2)
-    x = min(reach, max(-reach, view.x + dice.child("stretch of wall").uniform(-1.5, 1.5)))
+    x = min(reach, max(-reach, view.x + rng.child("stretch of wall").uniform(-1.5, 1.5)))
     picture = _painted(look)
     left, top = (x - view.width / 2 - _ROOM.left) * _PIXELS, (view.y - view.width / 2 - _ROOM.top) * _PIXELS
     top = min(max(0.0, top), max(0.0, picture.height - view.width * _PIXELS))
@@ -50,19 +50,19 @@ def _painted(look: Look) -> Image.Image:
     width, height = _ROOM.right - _ROOM.left, _ROOM.bottom - _ROOM.top
     image = Image.new("RGB", (round(width * _PIXELS), round(height * _PIXELS)), look.cabinet)
     canvas = Canvas(image, View(0.0, _ROOM.top + width / 2, width))
-    dice = Dice(look.seed, "room")
+    rng = Rng(look.seed, "room")
     rise = furniture.rise(look)
     wall = Area(_ROOM.left, _ROOM.top, _ROOM.right, edge(look))
     counter = Area(_ROOM.left, edge(look), _ROOM.right, front(look))
-    draw_wall(canvas, look, wall, rise, dice.child("wall"))
-    lamp = dice.uniform(-4, 4)
+    draw_wall(canvas, look, wall, rise, rng.child("wall"))
+    lamp = rng.uniform(-4, 4)
     soft_light(canvas, lamp, edge(look) - 1.2 * rise, 4.5, 3.0, (255, 248, 226), 0.3)
     fade_down(canvas, Area(_ROOM.left, edge(look) - 3.2 * rise, _ROOM.right, edge(look)), (30, 24, 24), 0.16, 0.02)
-    furniture.draw_on_wall(canvas, look, edge(look), dice.child("on the wall"))
-    draw_counter(canvas, look, counter, dice.child("counter"))
+    furniture.draw_on_wall(canvas, look, edge(look), rng.child("on the wall"))
+    draw_counter(canvas, look, counter, rng.child("counter"))
     soft_light(canvas, lamp, (counter.top + counter.bottom) / 2, 5.0, 2.2, (255, 250, 236), 0.22)
     fade_down(canvas, Area(_ROOM.left, edge(look), _ROOM.right, edge(look) + 0.5 * look.tilt), (24, 16, 12), 0.34, 0.0)
-    furniture.draw_standing(canvas, look, edge(look), dice.child("standing"))
+    furniture.draw_standing(canvas, look, edge(look), rng.child("standing"))
     _draw_cabinets(canvas, look, front(look))
     return image
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from mmcc.kitchen.dice import Dice
 from mmcc.kitchen.drawing.canvas import Canvas
 from mmcc.kitchen.drawing.contents import Ground
 from mmcc.kitchen.drawing.crockery import SHAPES, draw_board, draw_round, draw_trivet, opening_of
 from mmcc.kitchen.drawing.glassware import TRANSPARENT, draw_glassware, mouth_of_glass
 from mmcc.kitchen.drawing.look import Look, Rgb
 from mmcc.kitchen.drawing.pen import blend, glaze, lit, shaded
+from mmcc.kitchen.rng import Rng
 from mmcc.kitchen.scene import Vessel
 
 GLOW: Rgb = (255, 150, 40)
@@ -28,22 +28,22 @@ def mouth(look: Look, kind: str, x: float, y: float, size: float) -> Ground:
 
 
 def draw_vessel(
-    canvas: Canvas, look: Look, kind: str, vessel: Vessel, x: float, y: float, size: float, dice: Dice
+    canvas: Canvas, look: Look, kind: str, vessel: Vessel, x: float, y: float, size: float, rng: Rng
 ) -> None:
     """A vessel and all that is known of it, standing with the centre of its base at (x, y)."""
     if vessel.in_oven:
         draw_trivet(canvas, look, x, y, size)
     elif kind == "board":
-        draw_board(canvas, look, vessel, x, y, size, dice)
+        draw_board(canvas, look, vessel, x, y, size, rng)
     elif kind in TRANSPARENT:
-        draw_glassware(canvas, look, kind, vessel, x, y, size, dice)
+        draw_glassware(canvas, look, kind, vessel, x, y, size, rng)
     elif kind in SHAPES:
-        draw_round(canvas, look, kind, vessel, x, y, size, dice)
+        draw_round(canvas, look, kind, vessel, x, y, size, rng)
     else:
         raise KeyError(f"no such vessel: {kind}")
 
 
-def draw_oven(canvas: Canvas, look: Look, vessel: Vessel, x: float, y: float, size: float, dice: Dice) -> None:
+def draw_oven(canvas: Canvas, look: Look, vessel: Vessel, x: float, y: float, size: float, rng: Rng) -> None:
     """An oven about 1.7 sizes wide around (x, y)."""
     front = blend(look.colour("pot"), (226, 226, 228), 0.55)
     half, top, bottom = 0.86 * size, y - 0.78 * size, y + 0.66 * size
@@ -80,7 +80,7 @@ def draw_oven(canvas: Canvas, look: Look, vessel: Vessel, x: float, y: float, si
             0.02 * size
         )  # fmt: skip
     low = replace(look, tilt=min(look.tilt, 0.5))
-    draw_vessel(canvas, low, "tin", replace(vessel, in_oven=False), x, lower - 0.14 * size, 0.86 * size, dice)
+    draw_vessel(canvas, low, "tin", replace(vessel, in_oven=False), x, lower - 0.14 * size, 0.86 * size, rng)
     canvas.box(left, upper, right, lower, glaze(GLOW, 0.2))
     canvas.line(
         [(left + 0.04 * size, upper + 0.03 * size), (right - 0.04 * size, upper + 0.03 * size)], GLOW, 0.03 * size

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import cos, radians, sin
 
-from mmcc.kitchen.dice import Dice
 from mmcc.kitchen.drawing.canvas import Point
 from mmcc.kitchen.drawing.look import Rgb
 from mmcc.kitchen.drawing.palette import inside, skin
 from mmcc.kitchen.drawing.pen import Pen, blend, circle, lit, shaded
 from mmcc.kitchen.drawing.pieces import HEART, LEAF, PIECES
+from mmcc.kitchen.rng import Rng
 
-Whole = Callable[[Pen, float, Dice], None]  # how far cooked; chance in the details
+Whole = Callable[[Pen, float, Rng], None]  # how far cooked; chance in the details
 STEM: Rgb = (92, 132, 50)
 CREAMY: Rgb = (255, 250, 232)
 
@@ -44,13 +44,13 @@ def upright(pen: Pen, size: float = 1.0) -> Pen:
     return Pen(pen.canvas, pen.x, pen.y, pen.size * size, 0.0, 1.0, pen.mirror)
 
 
-def _egg(pen: Pen, cooked: float, dice: Dice) -> None:
-    shell = dice.pick([(226, 172, 130), (248, 236, 220), (238, 200, 164)])
+def _egg(pen: Pen, cooked: float, rng: Rng) -> None:
+    shell = rng.pick([(226, 172, 130), (248, 236, 220), (238, 200, 164)])
     for x, y in ((-0.22, -0.06), (0.2, 0.08)):
-        ball(upright(pen).moved(x, y), shell, 0.25, 0.32, dice.uniform(-50, 50))
+        ball(upright(pen).moved(x, y), shell, 0.25, 0.32, rng.uniform(-50, 50))
 
 
-def _butter(pen: Pen, cooked: float, dice: Dice) -> None:
+def _butter(pen: Pen, cooked: float, rng: Rng) -> None:
     colour = inside("butter", cooked)
     if cooked > 0.2:  # it has melted
         pen.oval(0, 0.02, 0.5, 0.42, shaded(colour, 0.12))
@@ -64,7 +64,7 @@ def _butter(pen: Pen, cooked: float, dice: Dice) -> None:
     front.line([(-0.26, 0.02), (-0.26, 0.24)], shaded(colour, 0.3), 0.03)
 
 
-def _lemon(pen: Pen, cooked: float, dice: Dice) -> None:
+def _lemon(pen: Pen, cooked: float, rng: Rng) -> None:
     colour = skin("lemon", cooked)
     body = Pen(pen.canvas, pen.x, pen.y, pen.size, pen.turn * 0.3)
     body.polygon(
@@ -75,9 +75,9 @@ def _lemon(pen: Pen, cooked: float, dice: Dice) -> None:
     body.polygon([(0.36, -0.13), (0.5, -0.04), (0.5, 0.04), (0.36, 0.13)], colour)
 
 
-def _strawberry(pen: Pen, cooked: float, dice: Dice) -> None:
+def _strawberry(pen: Pen, cooked: float, rng: Rng) -> None:
     for x, y in ((-0.24, -0.1), (0.24, -0.06), (0.0, 0.18)):
-        berry = upright(pen, 0.52).moved(x * 1.9, y * 1.9, 1.0, dice.uniform(-40, 40))
+        berry = upright(pen, 0.52).moved(x * 1.9, y * 1.9, 1.0, rng.uniform(-40, 40))
         red = skin("strawberry", cooked)
         berry.edged(HEART, red, 0.1)
         berry.oval(-0.14, -0.12, 0.12, 0.16, lit(red, 0.3))
@@ -105,7 +105,7 @@ BANANA = _arch(118, 0.56, 0.14)
 BANANA_MIDDLE = [((a + c) / 2, (b + d) / 2) for (a, b), (c, d) in zip(*BANANA, strict=True)][1:-1]
 
 
-def _banana(pen: Pen, cooked: float, dice: Dice) -> None:
+def _banana(pen: Pen, cooked: float, rng: Rng) -> None:
     colour = skin("banana", cooked)
     outer, inner = BANANA
     pen.edged([*outer, *reversed(inner)], colour, 0.05)
@@ -114,7 +114,7 @@ def _banana(pen: Pen, cooked: float, dice: Dice) -> None:
     pen.line([outer[-1], inner[-1]], (96, 70, 30), 0.06)
 
 
-def _peeled_banana(pen: Pen, cooked: float, dice: Dice) -> None:
+def _peeled_banana(pen: Pen, cooked: float, rng: Rng) -> None:
     colour = inside("banana", cooked)
     outer, inner = BANANA
     pen.edged([*outer, *reversed(inner)], colour, 0.05)
@@ -124,8 +124,8 @@ def _peeled_banana(pen: Pen, cooked: float, dice: Dice) -> None:
         pen.edged([outer[2], tip, inner[1]], peel, 0.05)
 
 
-def _apple(pen: Pen, cooked: float, dice: Dice) -> None:
-    colour = blend(skin("apple", cooked), (150, 190, 60), 0.0 if dice.chance(0.8) else 0.85)
+def _apple(pen: Pen, cooked: float, rng: Rng) -> None:
+    colour = blend(skin("apple", cooked), (150, 190, 60), 0.0 if rng.chance(0.8) else 0.85)
     body = upright(pen)
     body.oval(-0.18, 0.04, 0.28, 0.36, shaded(colour, 0.34))
     body.oval(0.18, 0.04, 0.28, 0.36, shaded(colour, 0.34))
@@ -135,22 +135,22 @@ def _apple(pen: Pen, cooked: float, dice: Dice) -> None:
     body.oval(0.18, -0.4, 0.14, 0.06, STEM, -24)
 
 
-def _peeled_apple(pen: Pen, cooked: float, dice: Dice) -> None:
+def _peeled_apple(pen: Pen, cooked: float, rng: Rng) -> None:
     ball(upright(pen), inside("apple", cooked), 0.42, 0.36)
     upright(pen).line([(0, -0.26), (0.05, -0.44)], (100, 66, 36), 0.05)
     ring = skin("apple", cooked)
     upright(pen).line([(-0.44, 0.3), (-0.2, 0.42), (0.1, 0.36), (0.34, 0.46)], ring, 0.07)
 
 
-def _tomato(pen: Pen, cooked: float, dice: Dice) -> None:
+def _tomato(pen: Pen, cooked: float, rng: Rng) -> None:
     body = upright(pen)
     ball(body, skin("tomato", cooked), 0.46, 0.4)
     body.moved(0, -0.24).polygon(STAR, (62, 120, 40))
     body.line([(0, -0.26), (0.02, -0.38)], (62, 120, 40), 0.05)
 
 
-def _onion(pen: Pen, cooked: float, dice: Dice) -> None:
-    colour = dice.pick([skin("onion", cooked), (146, 52, 92)])
+def _onion(pen: Pen, cooked: float, rng: Rng) -> None:
+    colour = rng.pick([skin("onion", cooked), (146, 52, 92)])
     body = upright(pen)
     body.polygon([(-0.2, -0.24), (-0.05, -0.5), (0.06, -0.48), (0.2, -0.24)], shaded(colour, 0.1))
     ball(body.moved(0, 0.04), colour, 0.44, 0.37)
@@ -159,7 +159,7 @@ def _onion(pen: Pen, cooked: float, dice: Dice) -> None:
     body.line([(-0.08, 0.42), (0.0, 0.38), (0.08, 0.43)], (150, 120, 80), 0.03)
 
 
-def _carrot(pen: Pen, cooked: float, dice: Dice) -> None:
+def _carrot(pen: Pen, cooked: float, rng: Rng) -> None:
     colour = skin("carrot", cooked)
     for tip in ((-0.62, -0.14), (-0.66, 0.02), (-0.6, 0.16)):
         pen.line([(-0.34, 0.0), tip], STEM, 0.08)
@@ -172,11 +172,11 @@ def _carrot(pen: Pen, cooked: float, dice: Dice) -> None:
         pen.line([(x, 0.02), (x + 0.01, 0.08)], shaded(colour, 0.25), 0.025)
 
 
-def _potato(pen: Pen, cooked: float, dice: Dice) -> None:
+def _potato(pen: Pen, cooked: float, rng: Rng) -> None:
     _tuber(pen, skin("potato", cooked), spots=True)
 
 
-def _peeled_potato(pen: Pen, cooked: float, dice: Dice) -> None:
+def _peeled_potato(pen: Pen, cooked: float, rng: Rng) -> None:
     _tuber(pen, inside("potato", cooked), spots=False)
     upright(pen).line([(-0.4, 0.36), (-0.1, 0.42), (0.16, 0.34)], skin("potato"), 0.06)
     upright(pen).line([(0.26, 0.4), (0.46, 0.3)], skin("potato"), 0.06)
@@ -190,7 +190,7 @@ def _tuber(pen: Pen, colour: Rgb, *, spots: bool) -> None:
             body.oval(x, y, 0.035, 0.025, shaded(colour, 0.4))
 
 
-def _cucumber(pen: Pen, cooked: float, dice: Dice) -> None:
+def _cucumber(pen: Pen, cooked: float, rng: Rng) -> None:
     colour = skin("cucumber", cooked)
     pen.line([(-0.4, 0.03), (0.0, -0.01), (0.4, 0.03)], shaded(colour, 0.35), 0.27)
     pen.line([(-0.4, 0.01), (0.0, -0.03), (0.4, 0.01)], colour, 0.22)
@@ -198,7 +198,7 @@ def _cucumber(pen: Pen, cooked: float, dice: Dice) -> None:
     pen.line([(-0.34, 0.04), (0.36, 0.03)], lit(colour, 0.2), 0.025)
 
 
-def _lettuce(pen: Pen, cooked: float, dice: Dice) -> None:
+def _lettuce(pen: Pen, cooked: float, rng: Rng) -> None:
     green = skin("lettuce", cooked)
     for x, y, size, turn, light in (
         (-0.12, 0.06, 0.86, 200, -1), (0.14, 0.08, 0.84, 20, -1), (-0.1, -0.1, 0.78, 150, 0),
@@ -209,10 +209,10 @@ def _lettuce(pen: Pen, cooked: float, dice: Dice) -> None:
     upright(pen).line([(0.0, 0.3), (0.0, 0.06)], (226, 240, 190), 0.06)
 
 
-def _mushroom(pen: Pen, cooked: float, dice: Dice) -> None:
-    cap = dice.pick([skin("mushroom", cooked), blend(skin("mushroom", cooked), CREAMY, 0.7)])
+def _mushroom(pen: Pen, cooked: float, rng: Rng) -> None:
+    cap = rng.pick([skin("mushroom", cooked), blend(skin("mushroom", cooked), CREAMY, 0.7)])
     for x, y, turn in ((-0.22, -0.06, -16), (0.22, 0.06, 14)):
-        body = upright(pen, 0.62).moved(x * 1.6, y * 1.6, 1.0, turn + dice.uniform(-10, 10))
+        body = upright(pen, 0.62).moved(x * 1.6, y * 1.6, 1.0, turn + rng.uniform(-10, 10))
         body.edged([(-0.14, 0.0), (0.14, 0.0), (0.18, 0.42), (-0.18, 0.42)], CREAMY, 0.05)
         for share, tone in ((1.0, shaded(cap, 0.3)), (0.9, cap)):
             x, y = body.at(0, 0.04 * share)
@@ -221,7 +221,7 @@ def _mushroom(pen: Pen, cooked: float, dice: Dice) -> None:
         body.oval(-0.16, -0.2, 0.14, 0.08, lit(cap, 0.5), -24)
 
 
-def _cheese(pen: Pen, cooked: float, dice: Dice) -> None:
+def _cheese(pen: Pen, cooked: float, rng: Rng) -> None:
     colour = inside("cheese", cooked)
     block = upright(pen)
     block.edged([(-0.48, 0.06), (0.46, -0.02), (0.46, 0.28), (-0.48, 0.38)], shaded(colour, 0.08), 0.04)
@@ -230,7 +230,7 @@ def _cheese(pen: Pen, cooked: float, dice: Dice) -> None:
         block.oval(x, y, radius, radius * 0.9, shaded(colour, 0.3))
 
 
-def _bread(pen: Pen, cooked: float, dice: Dice) -> None:
+def _bread(pen: Pen, cooked: float, rng: Rng) -> None:
     crust, crumb = skin("bread", cooked), inside("bread", cooked)
     below = pen.raised(-0.09)
     below.edged(SLICE, shaded(crust, 0.3), 0.05)
@@ -238,28 +238,28 @@ def _bread(pen: Pen, cooked: float, dice: Dice) -> None:
     pen.moved(0, 0, 0.86).polygon(SLICE, crumb)
     for _ in range(5):
         spot = blend(crumb, (120, 64, 24), 0.35) if cooked > 0.3 else shaded(crumb, 0.1)
-        pen.oval(dice.uniform(-0.28, 0.28), dice.uniform(-0.3, 0.3), 0.06 + 0.06 * cooked, 0.05 + 0.03 * cooked, spot)
+        pen.oval(rng.uniform(-0.28, 0.28), rng.uniform(-0.3, 0.3), 0.06 + 0.06 * cooked, 0.05 + 0.03 * cooked, spot)
 
 
-def _rice(pen: Pen, cooked: float, dice: Dice) -> None:
+def _rice(pen: Pen, cooked: float, rng: Rng) -> None:
     colour = inside("rice", cooked)
     heap = upright(pen)
     heap.canvas.ellipse(pen.x, pen.y + 0.08 * pen.size, 0.5 * pen.size, 0.34 * pen.size, shaded(colour, 0.24))
     heap.oval(0.0, -0.04, 0.42, 0.34, shaded(colour, 0.12))
     heap.oval(-0.04, -0.1, 0.3, 0.24, colour)
     for _ in range(16):
-        x, y = dice.uniform(-0.42, 0.42), dice.uniform(-0.24, 0.26)
-        grain = heap.moved(x * (1 - abs(y)), y, 1.0, dice.uniform(0, 180))
-        grain.oval(0, 0, 0.07, 0.032, dice.pick([lit(colour, 0.6), lit(colour, 0.6), shaded(colour, 0.22)]))
+        x, y = rng.uniform(-0.42, 0.42), rng.uniform(-0.24, 0.26)
+        grain = heap.moved(x * (1 - abs(y)), y, 1.0, rng.uniform(0, 180))
+        grain.oval(0, 0, 0.07, 0.032, rng.pick([lit(colour, 0.6), lit(colour, 0.6), shaded(colour, 0.22)]))
 
 
-def _pasta(pen: Pen, cooked: float, dice: Dice) -> None:
+def _pasta(pen: Pen, cooked: float, rng: Rng) -> None:
     colour = inside("pasta", cooked)
     if cooked > 0.2:
         pen.oval(0, 0.04, 0.5, 0.46, shaded(colour, 0.28))
         for at in range(7):
             radius = 0.44 - 0.055 * at
-            x, y = pen.at(dice.uniform(-0.05, 0.05), dice.uniform(-0.06, 0.02) - at * 0.02)
+            x, y = pen.at(rng.uniform(-0.05, 0.05), rng.uniform(-0.06, 0.02) - at * 0.02)
             tone = shaded(colour, 0.22) if at % 2 else lit(colour, 0.2)
             pen.canvas.ellipse(x, y, radius * pen.size, radius * pen.size * pen.flat, tone, line=0.05 * pen.size)
         return
@@ -270,7 +270,7 @@ def _pasta(pen: Pen, cooked: float, dice: Dice) -> None:
     pen.line([(0.0, -0.09), (0.0, 0.09)], (200, 60, 50), 0.09)
 
 
-def _fish(pen: Pen, cooked: float, dice: Dice) -> None:
+def _fish(pen: Pen, cooked: float, rng: Rng) -> None:
     colour = skin("fish", cooked)
     fish = Pen(pen.canvas, pen.x, pen.y, pen.size, pen.turn * 0.3, 1.0, pen.mirror)
     fish.edged([(0.26, 0.0), (0.52, -0.2), (0.46, 0.0), (0.52, 0.2)], shaded(colour, 0.15), 0.04)
@@ -283,7 +283,7 @@ def _fish(pen: Pen, cooked: float, dice: Dice) -> None:
     fish.oval(-0.34, -0.04, 0.024, 0.024, (20, 20, 24))
 
 
-def _steak(pen: Pen, cooked: float, dice: Dice) -> None:
+def _steak(pen: Pen, cooked: float, rng: Rng) -> None:
     meat = skin("steak", cooked) if cooked < 0.2 else inside("steak", cooked)
     below = pen.raised(-0.09)
     below.edged(CHOP, shaded(meat, 0.3), 0.05)
@@ -299,7 +299,7 @@ def _steak(pen: Pen, cooked: float, dice: Dice) -> None:
         pen.line([(x - 0.08, y), (x + 0.02, y + 0.05), (x + 0.12, y + 0.02)], fat, 0.03)
 
 
-def _chocolate(pen: Pen, cooked: float, dice: Dice) -> None:
+def _chocolate(pen: Pen, cooked: float, rng: Rng) -> None:
     colour = inside("chocolate", cooked)
     pen.raised(-0.06).edged([(-0.5, -0.36), (0.5, -0.36), (0.5, 0.36), (-0.5, 0.36)], shaded(colour, 0.4), 0.04)
     pen.polygon([(-0.5, -0.36), (0.5, -0.36), (0.5, 0.36), (-0.5, 0.36)], shaded(colour, 0.25))
@@ -309,18 +309,18 @@ def _chocolate(pen: Pen, cooked: float, dice: Dice) -> None:
             pen.line([(x - 0.08, y - 0.08), (x + 0.07, y - 0.08)], lit(colour, 0.28), 0.03)
 
 
-def _ice(pen: Pen, cooked: float, dice: Dice) -> None:
+def _ice(pen: Pen, cooked: float, rng: Rng) -> None:
     for x, y in ((-0.24, -0.1), (0.24, -0.06), (0.0, 0.2)):
-        PIECES["ice"](pen.moved(x, y, 0.5, dice.uniform(-40, 40)), cooked, dice)
+        PIECES["ice"](pen.moved(x, y, 0.5, rng.uniform(-40, 40)), cooked, rng)
 
 
-def _herbs(pen: Pen, cooked: float, dice: Dice) -> None:
+def _herbs(pen: Pen, cooked: float, rng: Rng) -> None:
     green = inside("herbs", cooked)
     for turn in (-34, -12, 12, 34):
-        sprig = upright(pen).moved(0, 0.4, 1.0, turn + dice.uniform(-5, 5))
+        sprig = upright(pen).moved(0, 0.4, 1.0, turn + rng.uniform(-5, 5))
         sprig.line([(0, 0), (0, -0.7)], shaded(green, 0.3), 0.035)
         for y in (-0.32, -0.54, -0.74):
-            sprig.oval(-0.1, y, 0.12, 0.06, dice.pick([green, lit(green, 0.2)]), 30)
+            sprig.oval(-0.1, y, 0.12, 0.06, rng.pick([green, lit(green, 0.2)]), 30)
             sprig.oval(0.1, y, 0.12, 0.06, shaded(green, 0.15), -30)
 
 

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from mmcc.kitchen.dice import Dice
 from mmcc.kitchen.drawing import distractors, room
 from mmcc.kitchen.drawing.camera import MARGIN, Motion, draw_motion, expose
 from mmcc.kitchen.drawing.canvas import Canvas, View
 from mmcc.kitchen.drawing.look import COUNTERS, HAIR_STYLES, WALLS, draw_look
+from mmcc.kitchen.rng import Rng
 from mmcc.kitchen.shots import DISTRACTORS
 
 SIDE = 144
@@ -21,7 +21,7 @@ SQUARE = View(0.0, 0.0, 2.0)
 def plain_look(**changes):
     """A look whose camera adds nothing of its own."""
     plain = {"gains": (1.0, 1.0, 1.0), "brightness": 1.0, "contrast": 1.0, "vignette": 0.0, "noise": 0.0, "blur": 0.0}
-    return replace(draw_look(Dice("plain")), **(plain | changes))
+    return replace(draw_look(Rng("plain")), **(plain | changes))
 
 
 def picture_of(draw, view=SQUARE):
@@ -40,8 +40,8 @@ def grey(level):
 
 
 def test_a_look_is_the_same_for_the_same_dice_and_varied_over_videos():
-    assert draw_look(Dice("a")) == draw_look(Dice("a"))
-    looks = [draw_look(Dice("many", number)) for number in range(400)]
+    assert draw_look(Rng("a")) == draw_look(Rng("a"))
+    looks = [draw_look(Rng("many", number)) for number in range(400)]
     assert {look.counter_pattern for look in looks} == set(COUNTERS)
     assert {look.wall_pattern for look in looks} == set(WALLS)
     assert {look.hair_style for look in looks} == set(HAIR_STYLES)
@@ -59,7 +59,7 @@ def test_every_wall_and_counter_draws(tilt):
         look = plain_look(
             tilt=tilt, wall_pattern=wall, counter_pattern=counter, wall=(40, 60, 200), counter=(200, 60, 40)
         )
-        pixels = picture_of(lambda canvas, look=look: room.draw_room(canvas, look, Dice("x")), view).astype(int)
+        pixels = picture_of(lambda canvas, look=look: room.draw_room(canvas, look, Rng("x")), view).astype(int)
         below = pixels[int((room.edge(look) + 0.9 + 2.5) / 5 * SIDE)].mean(axis=0)
         assert below[0] > below[2], f"{counter}: the counter has the counter's colour"
 
@@ -67,7 +67,7 @@ def test_every_wall_and_counter_draws(tilt):
 def test_a_room_is_the_same_twice_and_differs_between_videos():
     def paint(seed):
         room._painted.cache_clear()
-        return picture_of(lambda canvas: room.draw_room(canvas, draw_look(Dice(seed)), Dice("shot")), View(0, 0, 4))
+        return picture_of(lambda canvas: room.draw_room(canvas, draw_look(Rng(seed)), Rng("shot")), View(0, 0, 4))
 
     assert (paint("a") == paint("a")).all()
     assert (paint("a") != paint("b")).any()
@@ -76,7 +76,7 @@ def test_a_room_is_the_same_twice_and_differs_between_videos():
 def test_a_point_of_the_room_stays_where_it_is_when_the_view_moves():
     look = plain_look()
     far, near = (
-        picture_of(lambda canvas: room.draw_room(canvas, look, Dice("x")), View(x, 0.0, 4.0)) for x in (0.0, 1.0)
+        picture_of(lambda canvas: room.draw_room(canvas, look, Rng("x")), View(x, 0.0, 4.0)) for x in (0.0, 1.0)
     )
     shift = SIDE // 4
     same = np.abs(far[:, shift:].astype(int) - near[:, :-shift].astype(int))
@@ -85,11 +85,11 @@ def test_a_point_of_the_room_stays_where_it_is_when_the_view_moves():
 
 @pytest.mark.parametrize("kind", DISTRACTORS)
 def test_every_kind_fills_the_picture_and_is_the_same_twice(kind):
-    look = draw_look(Dice("video"))
+    look = draw_look(Rng("video"))
 
     def draw(canvas, shot):
-        distractors.draw_still(canvas, look, kind, Dice(shot))
-        distractors.draw_moving(canvas, look, kind, Dice(shot), 1.5)
+        distractors.draw_still(canvas, look, kind, Rng(shot))
+        distractors.draw_moving(canvas, look, kind, Rng(shot), 1.5)
 
     for number in range(12):
         shot = f"shot {number}"
@@ -102,13 +102,13 @@ def test_every_kind_fills_the_picture_and_is_the_same_twice(kind):
 
 def test_an_unknown_kind_is_named():
     with pytest.raises(ValueError, match="clock"):
-        distractors.draw_still(Canvas(grey(0), View(0, 0, 2)), plain_look(), "clock", Dice("x"))
+        distractors.draw_still(Canvas(grey(0), View(0, 0, 2)), plain_look(), "clock", Rng("x"))
 
 
 def test_the_cook_moves():
-    look = draw_look(Dice("video"))
+    look = draw_look(Rng("video"))
     still, *later = (
-        picture_of(lambda canvas, at=at: distractors.draw_moving(canvas, look, "head", Dice("shot"), at))
+        picture_of(lambda canvas, at=at: distractors.draw_moving(canvas, look, "head", Rng("shot"), at))
         for at in (0.0, 0.5, 1.0)
     )
     assert all((still != moved).any() for moved in later)
@@ -160,7 +160,7 @@ def test_blur_smooths_and_keeps_the_mean():
 
 def test_no_motion_leaves_the_canvas():
     for number in range(300):
-        motion = draw_motion(Dice("motion", number))
+        motion = draw_motion(Rng("motion", number))
         for step in range(25):
             left, top, right, bottom = motion.seen(345, step / 4, 6.0)
             assert 0 <= left < right <= 345 and 0 <= top < bottom <= 345
@@ -175,7 +175,7 @@ def test_a_reversed_motion_is_the_motion_backwards():
 
 
 def test_motions_have_no_direction_in_time():
-    motions = [draw_motion(Dice("symmetric", number)) for number in range(3000)]
+    motions = [draw_motion(Rng("symmetric", number)) for number in range(3000)]
     for values in ([m.drift[0] for m in motions], [m.drift[1] for m in motions], [m.zoom for m in motions]):
         moved = np.array([value for value in values if value])
         assert abs(np.mean(moved > 0) - 0.5) < 0.05

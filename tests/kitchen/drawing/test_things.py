@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 from PIL import Image
 
-from mmcc.kitchen.dice import Dice
 from mmcc.kitchen.drawing.actions import draw_action
 from mmcc.kitchen.drawing.canvas import Canvas, View
 from mmcc.kitchen.drawing.contents import EMPTY, colour_of
@@ -15,6 +14,7 @@ from mmcc.kitchen.drawing.pieces import PIECES
 from mmcc.kitchen.drawing.vessels import draw_oven, draw_vessel
 from mmcc.kitchen.recipes import INGREDIENTS, LIQUIDS, POWDERS, PRIMARY, RELATED, VESSELS, Step
 from mmcc.kitchen.recipes import PIECES as PIECE_NAMES
+from mmcc.kitchen.rng import Rng
 from mmcc.kitchen.scene import Portion, Scene, Vessel, World, during, laid_out
 
 COUNTER = (128, 132, 150)
@@ -23,7 +23,7 @@ BATTER = tuple(Portion(item, "smooth") for item in ("flour", "milk", "egg"))
 
 @pytest.fixture(scope="module")
 def look():
-    return draw_look(Dice("a look"))
+    return draw_look(Rng("a look"))
 
 
 def picture(draw):
@@ -37,24 +37,24 @@ BLANK = picture(lambda canvas: None)
 
 
 def ingredient_picture(look, item, form="whole", cooked=0.0, name="shot"):
-    return picture(lambda canvas: draw_ingredient(canvas, look, item, form, 0.0, 0.0, 0.9, Dice(name), cooked))
+    return picture(lambda canvas: draw_ingredient(canvas, look, item, form, 0.0, 0.0, 0.9, Rng(name), cooked))
 
 
 def action_picture(look, step, progress, scene, seconds):
     return picture(
-        lambda canvas: draw_action(canvas, look, step, progress, scene, 0.0, 0.25, 1.0, Dice("shot"), seconds)
+        lambda canvas: draw_action(canvas, look, step, progress, scene, 0.0, 0.25, 1.0, Rng("shot"), seconds)
     )
 
 
 def vessel_picture(look, kind, vessel, name="shot"):
-    return picture(lambda canvas: draw_vessel(canvas, look, kind, vessel, 0.0, 0.25, 1.0, Dice(name)))
+    return picture(lambda canvas: draw_vessel(canvas, look, kind, vessel, 0.0, 0.25, 1.0, Rng(name)))
 
 
 def wandering(recipe, name, count=14):
     """A video that shows steps in any order: (scene before, step) of each."""
-    world, dice = World(recipe), Dice(name, recipe.id)
+    world, rng = World(recipe), Rng(name, recipe.id)
     for _ in range(count):
-        at = dice.integer(0, len(recipe.steps) - 1)
+        at = rng.integer(0, len(recipe.steps) - 1)
         yield world.prepare(at), recipe.steps[at]
         world.show(at)
 
@@ -147,7 +147,7 @@ def test_a_lid_and_the_oven_hide_what_was_there(look):
 def test_the_oven_shows_how_far_it_is(look):
     def oven(degree):
         vessel = replace(Vessel(mixed=BATTER).cooked_to(degree), in_oven=True)
-        return picture(lambda canvas: draw_oven(canvas, look, vessel, 0.0, 0.0, 1.0, Dice("x")))
+        return picture(lambda canvas: draw_oven(canvas, look, vessel, 0.0, 0.0, 1.0, Rng("x")))
 
     assert len({oven(0.0), oven(0.5), oven(1.0)}) == 3
 
@@ -221,15 +221,15 @@ def test_strong_colours_win_and_heat_browns():
 def test_what_is_unknown_is_named(look):
     canvas = Canvas(Image.new("RGB", (32, 32)), View(0, 0, 1))
     with pytest.raises(KeyError, match="tofu"):
-        draw_ingredient(canvas, look, "tofu", "whole", 0, 0, 1, Dice("x"))
+        draw_ingredient(canvas, look, "tofu", "whole", 0, 0, 1, Rng("x"))
     with pytest.raises(KeyError, match="tofu"):
         colour_of([Portion("tofu", "cut")])
     with pytest.raises(ValueError, match="apple: no such form: fizzy"):
-        draw_ingredient(canvas, look, "apple", "fizzy", 0, 0, 1, Dice("x"))
+        draw_ingredient(canvas, look, "apple", "fizzy", 0, 0, 1, Rng("x"))
     with pytest.raises(KeyError, match="bucket"):
-        draw_vessel(canvas, look, "bucket", Vessel(), 0, 0, 1, Dice("x"))
+        draw_vessel(canvas, look, "bucket", Vessel(), 0, 0, 1, Rng("x"))
     with pytest.raises(KeyError, match="juggle"):
-        draw_action(canvas, look, Step("juggle", "juggle"), 0.5, Scene(()), 0, 0, 1, Dice("x"), 0.0)
+        draw_action(canvas, look, Step("juggle", "juggle"), 0.5, Scene(()), 0, 0, 1, Rng("x"), 0.0)
 
 
 def test_liquids_and_powders_come_in_packages(look):

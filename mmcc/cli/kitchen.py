@@ -1,0 +1,81 @@
+"""`mmcc kitchen`: the bundled world of narrated video."""
+
+from __future__ import annotations
+
+import json as json_module
+import os
+from pathlib import Path
+from typing import Annotated, Any
+
+from mmcc.cli.arguments import Arg, UsageError
+from mmcc.cli.exit_codes import EXIT_OK, EXIT_SKIPPED
+
+
+def kitchen(
+    out: Annotated[Path, Arg("the folder to write: made, or gone on with", metavar="OUT")],
+    /,
+    *,
+    videos: Annotated[
+        int | None, Arg("how many, 5 % of them of related tasks (default: 1200)", metavar="N", least=1, most=1e6)
+    ] = None,
+    tasks: Annotated[
+        int | None, Arg("how many of the 18 primary tasks (default: 18)", metavar="N", least=1, most=18)
+    ] = None,
+    seed: Annotated[int, Arg("another seed, other videos", metavar="N", least=0)] = 0,
+    size: Annotated[
+        int | None, Arg("side of a frame, in pixels (default: 96)", metavar="PIXELS", least=32, most=1024)
+    ] = None,
+    fps: Annotated[float | None, Arg("frames per second (default: 2)", metavar="RATE", least=0.2, most=60)] = None,
+    features: Annotated[bool, Arg("write vectors too: features/<id>.npy, one a second")] = False,
+    no_pixels: Annotated[bool, Arg("write no videos, only the rest")] = False,
+    timelines: Annotated[
+        Path | None,
+        Arg("take timelines and steps from a real CrossTask release; needs --features", metavar="RELEASE"),
+    ] = None,
+    bookends: Annotated[bool, Arg("begin with greetings and end with farewells")] = False,
+    workers: Annotated[int | None, Arg("videos to draw at once (default: one per core)", metavar="N", least=1)] = None,
+    json: Annotated[bool, Arg("print the outcome as JSON")] = False,
+) -> int:
+    """Write a world of narrated video: small cooking videos, captions and annotations, the same on any machine.
+
+    Stop it at any moment and run it again: it goes on where it was.
+
+    examples:
+      mmcc kitchen build/kitchen && mmcc ingest build/kitchen -o kitchen.corpus --size 48
+      mmcc kitchen build/vectors --features --no-pixels && mmcc ingest build/vectors -o vectors.corpus --features 1
+      mmcc kitchen build/semi-real --timelines crosstask_release --features
+    """
+    from mmcc.corpus.crosstask import read_crosstask
+    from mmcc.kitchen.plan import KitchenSettings, plan
+    from mmcc.kitchen.semi_real import plan_from
+    from mmcc.kitchen.write import render_kitchen, write_kitchen
+    from mmcc.progress import file_progress
+
+    if size is not None and size % 2:
+        raise UsageError(f"--size {size}: the side of a video frame must be even.")
+    if no_pixels and not features:
+        raise UsageError("--no-pixels needs --features: else there would be nothing to learn from.")
+    given: dict[str, Any] = {"videos": videos, "tasks": tasks, "size": size, "fps": fps}
+    chosen = {name: value for name, value in given.items() if value is not None}
+    if timelines is None:
+        settings = KitchenSettings(seed=seed, bookends=bookends, **chosen)
+        planned = plan(settings)
+    else:
+        if not features:
+            raise UsageError("--timelines needs --features: what real steps look like is not known, so none is drawn.")
+        if chosen:
+            raise UsageError(f"--{next(iter(chosen))} does not go with --timelines: the release says what there is.")
+        release = read_crosstask(timelines)
+        settings, planned = plan_from(timelines, release.tasks, release.items, seed=seed, bookends=bookends)
+    with file_progress("kitchen") as progress:
+        report = write_kitchen(
+            out,
+            planned,
+            settings,
+            pixels=timelines is None and not no_pixels,
+            features=features,
+            workers=workers or os.cpu_count() or 1,
+            progress=progress,
+        )
+    print(json_module.dumps(report.to_json()) if json else render_kitchen(report, out))
+    return EXIT_SKIPPED if report.failed else EXIT_OK

@@ -1,0 +1,105 @@
+"""The command line: verbs over typed signatures, exit codes, and errors in one line. No logic of its own."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import traceback
+from typing import NoReturn
+
+from mmcc import __version__
+from mmcc.cli.anticipate import anticipate
+from mmcc.cli.arguments import UsageError, build_parser, call
+from mmcc.cli.cycles import cycles
+from mmcc.cli.demo import demo
+from mmcc.cli.evaluate import evaluate
+from mmcc.cli.exit_codes import (
+    EXIT_BAD_INPUT,
+    EXIT_BUG,
+    EXIT_INTERRUPTED,
+    EXIT_MISSING_DEPENDENCY,
+    EXIT_OK,
+    EXIT_TERMINATED,
+    EXIT_USAGE,
+)
+from mmcc.cli.ingest import ingest
+from mmcc.cli.inspect import inspect
+from mmcc.cli.kitchen import kitchen
+from mmcc.cli.neurons import neurons
+from mmcc.cli.report import report
+from mmcc.cli.reproduce import reproduce
+from mmcc.cli.search import search
+from mmcc.cli.train import train
+from mmcc.cli.transitions import transitions
+from mmcc.cli.unshuffle import unshuffle
+from mmcc.errors import InputError, MissingDependency, OutputError
+from mmcc.text import one_line
+
+_GO_ON = "What was finished is saved; run the same command again to go on (train: with --resume)."
+
+
+VERBS = (
+    kitchen,
+    ingest,
+    inspect,
+    train,
+    evaluate,
+    reproduce,
+    transitions,
+    cycles,
+    unshuffle,
+    anticipate,
+    search,
+    neurons,
+    report,
+    demo,
+)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one verb; turn what goes wrong into a line for people and an exit code for scripts."""
+    parser = build_parser("mmcc", "Learn how the world changes from narrated video.", __version__, VERBS)
+    signal.signal(signal.SIGTERM, _terminate)
+    try:
+        return call(parser, arguments)
+    except UsageError as error:
+        _complain(str(error))
+        return EXIT_USAGE
+    except InputError as error:
+        _complain(f"{error.path}: {error.cause}", error.remedy)
+        return EXIT_BAD_INPUT
+    except OutputError as error:
+        _complain(str(error), error.remedy)
+        return EXIT_BAD_INPUT
+    except MissingDependency as error:
+        _complain(*str(error).split("\n", 1))
+        return EXIT_MISSING_DEPENDENCY
+    except KeyboardInterrupt:
+        _complain(f"stopped. {_GO_ON}")
+        return EXIT_INTERRUPTED
+    except _Terminated:
+        _complain(f"terminated. {_GO_ON}")
+        return EXIT_TERMINATED
+    except BrokenPipeError:  # the reader of our output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_OK
+    except OSError as error:
+        _complain(f"{error.filename or 'the system'}: {error.strerror or error}", "Check its permissions and its disk.")
+        return EXIT_BAD_INPUT
+    except Exception:
+        traceback.print_exc()
+        _complain("this is a bug in mmcc.", "Please report it with the lines above.")
+        return EXIT_BUG
+
+
+class _Terminated(BaseException):
+    """SIGTERM, made an exception so that what is open gets closed."""
+
+
+def _terminate(*_: object) -> NoReturn:
+    raise _Terminated
+
+
+def _complain(line: str, remedy: str = "") -> None:
+    print(f"mmcc: {one_line(line)}" + (f"\n      {one_line(remedy)}" if remedy else ""), file=sys.stderr)

@@ -1,0 +1,63 @@
+"""`mmcc reproduce`: the paper's tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from mmcc.cli.arguments import Arg, UsageError
+from mmcc.cli.exit_codes import EXIT_OK, EXIT_SKIPPED
+
+
+def reproduce(
+    table: Annotated[str, Arg("table1, table2, table3, table4, transfer, ablation, tuning, scale, or all")],
+    /,
+    *,
+    corpus: Annotated[Path, Arg("a corpus folder with labelled steps", metavar="CORPUS")],
+    output: Annotated[Path, Arg("runs, results, tables and a page: made, or gone on with", short="-o", metavar="OUT")],
+    seeds: Annotated[
+        int | None, Arg("training seeds (default: 3; table1, ablation, tuning, scale: 1)", metavar="N", least=1)
+    ] = None,
+    budget: Annotated[
+        Literal["quick", "half", "full"],
+        Arg("full: 2,000 steps for each objective; half: 1,000, for feature vectors; quick: 60, to see that all works"),
+    ] = "full",
+    at_once: Annotated[
+        int | None,
+        Arg("runs to train at a time (default: one a core, at most 4; on a GPU one)", metavar="N", least=1),
+    ] = None,
+    imagenet: Annotated[
+        Path | None,
+        Arg("ImageNet weights of torchvision's ResNet-18, .safetensors (default: the extra imagenet)", metavar="FILE"),
+    ] = None,
+    json: Annotated[bool, Arg("print results.json")] = False,
+) -> int:
+    """Train the paper's models and its rivals on a corpus, and fill its tables.
+
+    Stop it at any moment and run it again: it goes on where it was, and trains and measures nothing twice.
+
+    examples:
+      mmcc reproduce all --corpus kitchen.corpus -o build/tables
+      mmcc reproduce table2 --corpus kitchen.corpus -o build/quick --budget quick --seeds 1
+    """
+    from mmcc.progress import bar
+    from mmcc.reproduce.plan import BUDGETS, TABLES
+    from mmcc.reproduce.reproduce import ALL
+    from mmcc.reproduce.reproduce import reproduce as run_reproduction
+    from mmcc.reproduce.store import strict_json
+    from mmcc.reproduce.trainings import sensible_at_once
+
+    if table not in (*TABLES, ALL):
+        raise UsageError(f"there is no {table}. Choose one of {', '.join((*TABLES, ALL))}.")
+    found = run_reproduction(
+        [table],
+        corpus,
+        output,
+        budget=BUDGETS[budget],
+        seeds=seeds,
+        bars=bar,
+        at_once=sensible_at_once() if at_once is None else at_once,
+        imagenet=imagenet,
+    )
+    print(strict_json(found.content, indent=1) if json else found.to_markdown())
+    return EXIT_SKIPPED if found.notes else EXIT_OK

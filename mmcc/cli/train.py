@@ -1,0 +1,58 @@
+"""`mmcc train`: a model that cycles through narrated video."""
+
+from __future__ import annotations
+
+import json as json_module
+from pathlib import Path
+from typing import Annotated
+
+from mmcc.cli.arguments import Arg, Overrides, UsageError
+from mmcc.cli.exit_codes import EXIT_OK
+from mmcc.training.shipped import shipped_names
+
+
+def train(
+    corpus: Annotated[Path, Arg("a corpus folder")],
+    /,
+    *,
+    output: Annotated[
+        Path | None, Arg("the run: made, or with --resume gone on with", short="-o", metavar="RUN")
+    ] = None,
+    config: Annotated[
+        str | None,
+        Arg(f"a .yaml file, or one of {', '.join(shipped_names())} (default: MMCC+)", metavar="NAME"),
+    ] = None,
+    resume: Annotated[bool, Arg("go on with a run that was stopped")] = False,
+    print_config: Annotated[bool, Arg("print every setting with its value, and do nothing")] = False,
+    json: Annotated[bool, Arg("print the outcome as JSON")] = False,
+    settings: Annotated[dict[str, str], Overrides()],
+) -> int:
+    """Train a model to cycle through narrated video, and so to predict what comes next.
+
+    Any setting can be given by its dotted name, as --train.lr 1e-4. Stop it at any moment and run it again with
+    --resume: it goes on where it was, to the same weights.
+
+    examples:
+      mmcc train kitchen.corpus -o runs/kitchen --config kitchen
+      mmcc train kitchen.corpus -o runs/kitchen --resume
+      mmcc train recipes.corpus -o runs/paper --config paper --train.batch_size 128
+      torchrun --nproc-per-node 2 -m mmcc train recipes.corpus -o runs/recipes
+    """
+    from mmcc.training.config import load_config
+    from mmcc.training.loop import render_training
+    from mmcc.training.loop import train as run_training
+    from mmcc.training.processes import talks
+    from mmcc.training.run import CONFIG
+
+    if resume and config is None and output is not None and (output / CONFIG).is_file():
+        config = str(output / CONFIG)  # a run goes on with its own settings
+    chosen = load_config(config, [f"{name}={value}" for name, value in settings.items()])
+    if print_config:
+        print(chosen.to_yaml(), end="")
+        return EXIT_OK
+    if output is None:
+        raise UsageError("name the run's folder with -o RUN.")
+    report = run_training(corpus, output, chosen, resume=resume)
+    if talks():  # of several processes, one
+        print(json_module.dumps(report.to_json()) if json else render_training(report))
+    return EXIT_OK

@@ -1,0 +1,278 @@
+"""The demo: from nothing to a trained model, its figures and its report, in some minutes on two cores.
+
+Every stage leaves its work in the demo's folder and is not done twice; stopped and run again, it goes on.
+
+>>> results = Demo(Path("demo"), DemoSettings(), print).run()
+>>> results["anticipation"]["mmcc+"]["recall@10"]
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+import mmcc
+from mmcc.corpus import Corpus
+from mmcc.corpus.find import find_source
+from mmcc.corpus.ingest import IngestSettings, ingest
+from mmcc.errors import InputError, OutputError
+from mmcc.files import replace_text
+from mmcc.kitchen.plan import KitchenSettings, plan
+from mmcc.kitchen.write import write_kitchen
+from mmcc.media.video import Sampling
+from mmcc.progress import bar, file_progress
+from mmcc.evaluation.evaluate import evaluate
+from mmcc.reproduce.store import strict_json
+from mmcc.demo.results import PARTS, PLUS, BASELINE, demo_results, share_of_the_way
+from mmcc.report.model_report import held_out, model_report, read_results
+from mmcc.evaluation.runs import LAST, find_checkpoint
+from mmcc.tools.cache import Cache
+from mmcc.tools.model import open_model
+from mmcc.training.config import load_config
+from mmcc.training.loop import train
+from mmcc.training.run import CONFIG
+
+STAGES = "stages.json"
+_OURS = (STAGES, "kitchen", "corpus", "runs", "evaluations", "footage", "tools", "report.html", "results.json")
+_SHOWN = 3  # held-out videos that the tools are shown
+
+
+@dataclass(frozen=True)
+class DemoSettings:
+    """As much as eight minutes on two cores allow."""
+
+    videos: int = 440  # 95 s to draw on two cores; 63 of them are held out for the tests
+    tasks: int = 7  # of the kitchen's 18: with 50 videos of each there is something to learn but who cooks where
+    drawn: int = 96  # pixels a side, in the videos, as in the whole kitchen
+    size: int = 48  # and in the corpus
+    steps: int = 600  # of MMCC+ and of its baseline, 0.23 s each: what is left of eight minutes
+    overrides: tuple[str, ...] = ("train.warmup_steps=60",)  # else the first hundred go by with hardly a gradient
+
+
+class Tool(Protocol):
+    """A verb that is asked about videos, and draws what it says."""
+
+    def __call__(self, run: str, videos: list[Path], /, *, sheet: Path) -> int: ...
+
+
+class Stage(NamedTuple):
+    """A part of the demo."""
+
+    name: str
+    sentence: str
+    work: Callable[[], None]
+
+
+@dataclass
+class _Done:
+    """stages.json: what is finished, and what it took."""
+
+    path: Path
+    identity: dict[str, Any]
+    finished: list[str] = field(default_factory=list)
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    def save(self) -> None:
+        content = {"identity": self.identity, "finished": self.finished, "seconds": self.seconds}
+        replace_text(self.path, json.dumps(content, indent=1) + "\n")
+
+
+class Demo:
+    """One demo in one folder."""
+
+    def __init__(
+        self, out: Path, settings: DemoSettings, say: Callable[[str], None], tools: Mapping[str, Tool] | None = None
+    ) -> None:
+        self.out, self.settings, self._say, self.tools = out, settings, say, tools or {}
+        self.cache = Cache.default()
+
+    def run(self) -> dict[str, Any]:
+        """Do what is not done yet; the results, as they are in results.json."""
+        done = _open(self.out, {"version": mmcc.__version__, **_plain(asdict(self.settings))})
+        stages = self.stages(done)
+        for number, stage in enumerate(stages, 1):
+            head = f"[{number}/{len(stages)}] {stage.name}"
+            if stage.name in done.finished:
+                self._say(f"{head}: there already.")
+                continue
+            self._say(f"{head}: {stage.sentence}")
+            self._timed(stage, done)
+        evaluations = {name: read_results(self._evaluation(name)) for name in (PLUS, BASELINE)}
+        results = demo_results(evaluations, done.seconds)
+        text = strict_json(results, indent=1) + "\n"
+        path = self.out / "results.json"
+        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+            replace_text(path, text)
+        return results
+
+    def stages(self, done: _Done) -> list[Stage]:
+        settings = self.settings
+        return [
+            Stage("kitchen", f"drawing {settings.videos} short cooking videos, narrated as people do.", self._kitchen),
+            Stage("ingest", "reading their frames and captions into a corpus.", self._ingest),
+            Stage(
+                "train mmcc+",
+                f"{settings.steps} steps from scratch: to the future and back, through sight and words.",
+                lambda: self._train(PLUS, "kitchen"),
+            ),
+            Stage(
+                "train cross_modal",
+                f"{settings.steps} steps of its baseline, which learns only what goes with what.",
+                lambda: self._train(BASELINE, "cross_modal"),
+            ),
+            Stage(
+                "evaluate",
+                "what comes next, in which order, and back again: on videos neither saw.",
+                self._evaluate,
+            ),
+            Stage("tools", f"{_SHOWN} of these videos as a user would ask about them.", self._tools),
+            Stage("report", "putting it all on one page.", lambda: self._report(done)),
+        ]
+
+    def _timed(self, stage: Stage, done: _Done) -> None:
+        """Seconds add up over attempts; a stage that was stopped goes on where it was."""
+        begun = time.perf_counter()
+        try:
+            stage.work()
+            done.finished.append(stage.name)
+        finally:
+            done.seconds[stage.name] = done.seconds.get(stage.name, 0.0) + time.perf_counter() - begun
+            done.save()
+
+    def _kitchen(self) -> None:
+        settings = KitchenSettings(
+            videos=self.settings.videos, tasks=self.settings.tasks, size=self.settings.drawn, fps=1.0
+        )
+        with file_progress("kitchen") as progress:
+            report = write_kitchen(
+                self.out / "kitchen", plan(settings), settings, workers=os.cpu_count() or 1, progress=progress
+            )
+        if report.failed:
+            video, reason = report.failed[0]
+            raise OutputError(f"{self.out / 'kitchen'}: {video} could not be drawn: {reason}")
+
+    def _ingest(self) -> None:
+        sampling = Sampling(fps=1.0, size=self.settings.size)
+        with file_progress("ingest") as progress:
+            source = find_source(self.out / "kitchen")
+            ingest(source, self._corpus, IngestSettings(sampling, workers=os.cpu_count() or 1), progress)
+
+    def _train(self, name: str, config: str) -> None:
+        quarter = max(1, self.settings.steps // 4)
+        often = [f"train.{what}_every={quarter}" for what in ("validate", "checkpoint")]
+        chosen = load_config(config, [f"train.steps={self.settings.steps}", *often, *self.settings.overrides])
+        run = self._run(name)
+        train(self._corpus, run, chosen, resume=(run / CONFIG).is_file(), say=lambda line: self._say(f"  {line}"))
+
+    def _evaluate(self) -> None:
+        (self.out / "evaluations").mkdir(exist_ok=True)
+        for name in (PLUS, BASELINE):
+            found = evaluate(str(self._run(name)), self._corpus, tasks=list(PARTS), checkpoint=LAST, bars=bar)
+            replace_text(self._evaluation(name), strict_json(found.to_json(), indent=1) + "\n")
+
+    def _tools(self) -> None:
+        """What they print goes to files beside the sheets they draw."""
+        videos = self._footage()
+        folder = self.out / "tools"
+        folder.mkdir(exist_ok=True)
+        checkpoint = str(find_checkpoint(self._run(PLUS), LAST).folder)
+        for name in bar("tools")(list(self.tools)):
+            with (folder / f"{name}.txt").open("w", encoding="utf-8") as file, contextlib.redirect_stdout(file):
+                self.tools[name](checkpoint, videos, sheet=folder / f"{name}.png")
+
+    def _footage(self) -> list[Path]:
+        """Held-out videos with their captions beside them, as people have them."""
+        corpus, kitchen, folder = Corpus.open(self._corpus), self.out / "kitchen", self.out / "footage"
+        folder.mkdir(exist_ok=True)
+        ids = held_out(corpus, find_checkpoint(self._run(PLUS), LAST))
+        found = []
+        for video in (ids[at * len(ids) // _SHOWN] for at in range(min(_SHOWN, len(ids)))):
+            for path in [kitchen / "videos" / f"{video}.mp4", *(kitchen / "captions").glob(f"{video}.*")]:
+                shutil.copyfile(path, folder / path.name)
+            found.append(folder / f"{video}.mp4")
+        return found
+
+    def _report(self, done: _Done) -> None:
+        model, corpus = open_model(self._run(PLUS), LAST), Corpus.open(self._corpus)
+        evaluations = {name: read_results(self._evaluation(name)) for name in (PLUS, BASELINE)}
+        results = demo_results(evaluations, done.seconds)
+        took = ", ".join(f"{stage} {seconds:.0f} s" for stage, seconds in done.seconds.items() if seconds >= 1)
+        extra = [
+            f"In anticipation it goes {share_of_the_way(results, 'percentile_mean'):.0f} % of the way from chance to "
+            f"one who knows every step, by mean rank; {share_of_the_way(results, 'recall@10'):.0f} % by recall@10. "
+            f"The baseline had as many steps: {self.settings.steps}.",
+            f"Made by mmcc demo: {took}.",
+        ]
+        page = model_report(
+            model, corpus, list(evaluations.values()), cache=self.cache, title="mmcc: the demo", extra=extra, bars=bar
+        )
+        replace_text(self.out / "report.html", page)
+
+    @property
+    def _corpus(self) -> Path:
+        return self.out / "corpus"
+
+    def _run(self, name: str) -> Path:
+        return self.out / "runs" / name
+
+    def _evaluation(self, name: str) -> Path:
+        return self.out / "evaluations" / f"{name}.json"
+
+
+def start_over(out: Path) -> None:
+    """Remove a demo, and nothing else."""
+    if not out.exists():
+        return
+    if not (out / STAGES).is_file():
+        raise InputError(out, "is no demo", "Name another folder, or remove it yourself.")
+    for path in (out / name for name in _OURS):
+        shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+
+
+def _open(out: Path, identity: dict[str, Any]) -> _Done:
+    """A new or empty folder, or one of this very demo."""
+    path = out / STAGES
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        there = sorted(each.name for each in out.iterdir() if each.name != STAGES)
+    except OSError as error:
+        raise InputError(out, f"cannot be used: {error.strerror}", "Name a folder that can be written to.") from None
+    if not path.is_file():
+        if there:
+            raise InputError(out, f"holds other files, such as {there[0]}", "Name a new folder with -o.")
+        new = _Done(path, identity)
+        new.save()  # before anything else, so that a demo that is killed is known for one
+        return new
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        known = _Done(path, content["identity"], list(content["finished"]), dict(content["seconds"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        raise InputError(path, "cannot be read", "Start over with --fresh (make demo FRESH=1).") from None
+    if known.identity != identity:
+        raise InputError(out, "holds a demo of another version", "Start over with --fresh (make demo FRESH=1).")
+    known.finished = [name for name in known.finished if all((out / each).exists() for each in _LEAVES.get(name, ()))]
+    return known
+
+
+_LEAVES = {
+    "kitchen": ("kitchen",),
+    "ingest": ("corpus",),
+    "train mmcc+": (f"runs/{PLUS}",),
+    "train cross_modal": (f"runs/{BASELINE}",),
+    "evaluate": (f"evaluations/{PLUS}.json", f"evaluations/{BASELINE}.json"),
+    "tools": ("tools",),
+    "report": ("report.html",),
+}
+
+
+def _plain(values: dict[str, Any]) -> dict[str, Any]:
+    """As JSON gives them back."""
+    plain: dict[str, Any] = json.loads(json.dumps(values))
+    return plain

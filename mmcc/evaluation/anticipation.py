@@ -1,0 +1,215 @@
+"""Which steps are still to come, told from one clip (Section 4.2, Table 2).
+
+    s_{v → j} = g_fwd(z̄_v) · π_{T_j}
+
+for every labelled clip v but those of a task's last step, and every distinct text T_j of the tasks' steps. A text is
+positive if a later step of the clip's task has it. A learner that predicts nothing scores π̄_v · π_{T_j}.
+
+A learner without text knows a step by its pictures: π_{T_j} is the unit-norm mean π of the clips that show it in other
+videos than v's.
+
+Shapes: Q queries (clips), C clips, T texts, D dims.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import cast
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from mmcc.corpus.source import Task
+from mmcc.evaluation.adapter import Embedding, ModelAdapter, TextAdapter, finite, understood
+from mmcc.evaluation.clips import clip_nodes, clips_in_time
+from mmcc.evaluation.embedding import EmbeddedVideo
+from mmcc.evaluation.results import TaskResult
+from mmcc.metrics import PerVideo, percentile_rank, recall_by_chance, retrieval_figures
+from mmcc.models.mlp import unit_norm
+from mmcc.models.nodes import TEXT
+
+Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+NAME = "anticipation"
+RECALLS = (1, 5, 10)  # the paper's
+
+
+def evaluate(adapter: ModelAdapter, videos: Sequence[EmbeddedVideo], tasks: Mapping[str, Task]) -> TaskResult:
+    """Recalls and percentile ranks of later steps among the texts of all the tasks given.
+
+    `…/current_removed`: the same without the clip's own step among the candidates (unless a later step is alike),
+    which a score that only recognises the present ranks first. `percentile_current` is where that step ranks: below 50
+    the future is sought away from the present.
+    """
+    clips, notes = _gather(videos, tasks)
+    if clips is None:
+        return TaskResult(NAME, {}, notes=[*notes, "no clip of a step that others follow is labelled"])
+    clips, scores = _scores(adapter, clips, notes)
+    asked = np.asarray(clips.positive.any(axis=1))
+    if not asked.any() or len(clips.texts) < 2:
+        return TaskResult(NAME, {}, notes=[*notes, "no clip is left to ask about"])
+    kept = clips.of(asked)
+    query_figures = retrieval_figures(scores[asked], kept.positive, RECALLS)
+    query_figures |= _without_current(scores[asked], kept)
+    ids = [video.id for video in videos]
+    figures = {name: PerVideo.of(values, kept.video, ids) for name, values in query_figures.items()}
+    shown = kept.own.any(axis=1)  # a learner without text may not know its step
+    current = percentile_rank(scores[asked][shown], kept.own[shown].argmax(axis=1))
+    figures["percentile_current"] = PerVideo.of(current, kept.video[shown], ids)
+    return TaskResult(NAME, figures, references(kept.positive, kept.of_task), notes)
+
+
+@dataclass(frozen=True)
+class _Clips:
+    """All labelled clips of the videos; those of a task's last step have no positive."""
+
+    nodes: Embedding  # [C, D]
+    video: Ints  # [C]
+    own: Bools  # [C, T] the text of the step it shows
+    positive: Bools  # [C, T] the texts of the later steps of its task
+    of_task: Bools  # [C, T] the texts of all of them
+    texts: list[str]  # [T]
+
+    def of(self, clips: Bools) -> _Clips:
+        return replace(
+            self,
+            nodes=Embedding(*(part[torch.from_numpy(clips)] for part in self.nodes)),
+            video=self.video[clips],
+            own=self.own[clips],
+            positive=self.positive[clips],
+            of_task=self.of_task[clips],
+        )
+
+    def among(self, texts: Bools) -> _Clips:
+        return replace(
+            self,
+            own=self.own[:, texts],
+            positive=self.positive[:, texts],
+            of_task=self.of_task[:, texts],
+            texts=[text for text, stays in zip(self.texts, texts, strict=True) if stays],
+        )
+
+
+def _gather(videos: Sequence[EmbeddedVideo], tasks: Mapping[str, Task]) -> tuple[_Clips | None, list[str]]:
+    texts = sorted({text for task in tasks.values() for text in task.steps})
+    column = {text: at for at, text in enumerate(texts)}
+    of_step = {
+        key: (np.array([column[text] for text in task.steps], np.int64), _later(task.steps, column))
+        for key, task in tasks.items()
+    }
+    nodes, video_of, own, positive, of_task = [], [], [], [], []
+    strangers = unlabelled = 0
+    for number, video in enumerate(videos):
+        if not video.tasks or video.tasks[0] not in tasks:
+            strangers += 1
+            continue
+        columns, later = of_step[video.tasks[0]]
+        clips = [clip for clip in clips_in_time(video) if 1 <= clip.step <= len(columns)]
+        if not clips or not len(video.times):
+            unlabelled += 1
+            continue
+        steps = np.array([clip.step - 1 for clip in clips])
+        nodes.append(clip_nodes(video, clips))
+        video_of.append(np.full(len(clips), number))
+        own.append(np.eye(len(texts), dtype=bool)[columns[steps]])
+        positive.append(later[steps])
+        of_task.append(np.isin(np.arange(len(texts)), columns)[None].repeat(len(clips), axis=0))
+    notes = [f"{strangers} videos are of other tasks"] if strangers else []
+    notes += [f"{unlabelled} videos have no labelled step, or no frame"] if unlabelled else []
+    if not nodes or not any(rows.any() for rows in positive):
+        return None, notes
+    together = Embedding(*(torch.cat(parts) for parts in zip(*nodes, strict=True)))
+    own_CT, positive_CT, of_task_CT = (np.concatenate(parts) for parts in (own, positive, of_task))
+    return _Clips(together, np.concatenate(video_of), own_CT, positive_CT, of_task_CT, texts), notes
+
+
+def _later(steps: Sequence[str], column: Mapping[str, int]) -> Bools:
+    """[steps, T]: the texts of the steps after each."""
+    later = np.zeros((len(steps), len(column)), bool)
+    for at in range(len(steps)):
+        later[at, [column[text] for text in steps[at + 1 :]]] = True
+    return later
+
+
+def _scores(adapter: ModelAdapter, clips: _Clips, notes: list[str]) -> tuple[_Clips, Floats]:
+    """Of every clip against every text [C, T]; texts that the learner cannot know are left out of both."""
+    with torch.inference_mode():
+        future = finite(adapter.future(clips.nodes), adapter)
+        if TEXT in adapter.modalities:
+            clips = _understood(adapter, clips, notes)
+            if not clips.texts:
+                return clips, np.zeros((len(future), 0))
+            texts = cast(TextAdapter, adapter).embed_texts(clips.texts)
+            return clips, (future @ texts.pi.T).double().numpy()
+        known = clips.among(shown_in_several(clips.own, clips.video))
+        if len(known.texts) < len(clips.texts):
+            left_out = len(clips.texts) - len(known.texts)
+            notes.append(f"{left_out} of {len(clips.texts)} texts are left out: fewer than two videos show them")
+        return known, by_pictures(future, known.nodes.pi, known.own, known.video).double().numpy()
+
+
+def _understood(adapter: ModelAdapter, clips: _Clips, notes: list[str]) -> _Clips:
+    """Texts of which no word is known are all the same to a learner, and say nothing of it."""
+    known_T = understood(adapter, clips.texts)
+    if not known_T.all():
+        strange = int((~known_T).sum())
+        notes.append(f"{strange} of {len(clips.texts)} texts are left out: {adapter.name} knows no word of them")
+    return clips.among(known_T)
+
+
+def shown_in_several(own_CT: Bools, video_C: Ints) -> Bools:
+    """[T]: the texts whose step is shown in more than one video, so that each video finds it in another."""
+    shown_in = np.zeros((int(video_C.max()) + 1, own_CT.shape[1]), bool)
+    np.logical_or.at(shown_in, video_C, own_CT)
+    return np.asarray(shown_in.sum(axis=0) > 1)
+
+
+def by_pictures(future_CD: Tensor, pi_CD: Tensor, own_CT: Bools, video_C: Ints) -> Tensor:
+    """[C, T]: each clip's future against the mean π of every text's clips: all of them, less those of its own video."""
+    own = torch.from_numpy(own_CT).to(pi_CD.dtype)
+    total_TD = own.T @ pi_CD
+    scores_CT = torch.empty_like(own)
+    for number in np.unique(video_C):
+        here = torch.from_numpy(np.flatnonzero(video_C == number))
+        elsewhere_TD = unit_norm(total_TD - own[here].T @ pi_CD[here])
+        scores_CT[here] = future_CD[here] @ elsewhere_TD.T
+    return scores_CT
+
+
+def _without_current(scores_QT: Floats, clips: _Clips) -> dict[str, Floats]:
+    """The figures where each query's own text is no candidate, unless it is what a later step has, too."""
+    if len(clips.texts) < 3:
+        return {}  # a rank needs two candidates
+    taken_out = clips.own & ~clips.positive
+    fewer = np.asarray(taken_out.any(axis=1))
+    parts: list[tuple[Bools, dict[str, Floats]]] = []
+    for rows, width in ((fewer, len(clips.texts) - 1), (~fewer, len(clips.texts))):
+        stays = ~taken_out[rows]
+        scores, positive = (matrix[rows][stays].reshape(-1, width) for matrix in (scores_QT, clips.positive))
+        if len(scores):
+            parts.append((rows, retrieval_figures(scores, positive, RECALLS)))
+    together: dict[str, Floats] = {}
+    for rows, figures in parts:
+        for name, values in figures.items():
+            together.setdefault(f"{name}/current_removed", np.zeros(len(scores_QT)))[rows] = values
+    return together
+
+
+def references(positive_QT: Bools, of_task_QT: Bools) -> dict[str, float]:
+    """Expected over all orders: of all texts (chance), of the task's own put first (task known), of the later steps'
+    put first (step known)."""
+    m, task, n = positive_QT.sum(axis=1), of_task_QT.sum(axis=1), positive_QT.shape[1]
+    expected = {"chance/percentile_current": 50.0}
+    for name, among in (("chance", np.full_like(m, n)), ("task_known", task), ("step_known", m)):
+        for k in RECALLS:
+            expected[f"{name}/recall@{k}"] = 100 * float(recall_by_chance(m, among, k).mean())
+        # The places of m positives, in random order among the first `among` of n: their lowest, mean and highest.
+        for which, place in (("worst", m), ("mean", (m + 1) / 2), ("best", np.ones_like(m))):
+            ahead = place * (among + 1) / (m + 1) - 1
+            expected[f"{name}/percentile_{which}"] = 100 * float((1 - ahead / (n - 1)).mean())
+    return expected

@@ -1,0 +1,56 @@
+"""Labelled clips as nodes: the mean of what is seen, or said, between a step's start and its end.
+
+Shapes: C clips, n frames or k utterances of a video, D dims.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from mmcc.corpus.source import LabelledClip
+from mmcc.evaluation.adapter import Embedding
+from mmcc.evaluation.embedding import EmbeddedVideo
+
+Times = NDArray[np.float64]
+
+
+def clips_in_time(video: EmbeddedVideo) -> list[LabelledClip]:
+    """A video's labelled clips in the order they are shown."""
+    return sorted(video.steps, key=lambda clip: (clip.start, clip.end))
+
+
+def clip_nodes(video: EmbeddedVideo, clips: Sequence[LabelledClip]) -> Embedding:
+    """What is seen in each clip [C, D]: mean z of its frames, unit-norm mean of their π.
+
+    A clip too short for the corpus's frame rate is seen by the one frame nearest to its middle.
+    """
+    inside_Cn = within(video.times, clips)
+    middles = np.array([(clip.start + clip.end) / 2 for clip in clips])
+    nearest = np.abs(video.times - middles[:, None]).argmin(axis=1)
+    alone = np.flatnonzero(~inside_Cn.any(axis=1))
+    inside_Cn[alone, nearest[alone]] = True
+    return video.frames.mean(_shares(inside_Cn, video.frames))
+
+
+def said_in(video: EmbeddedVideo, clips: Sequence[LabelledClip]) -> tuple[Embedding, NDArray[np.bool_]]:
+    """What is said in each clip [C, D], of the utterances centred in it; and in which of them [C] anything is."""
+    assert video.utterances is not None, "the learner knows no text"
+    inside_Ck = within(video.text_times, clips)
+    return video.utterances.mean(_shares(inside_Ck, video.utterances)), np.asarray(inside_Ck.any(axis=1))
+
+
+def within(times: Times, clips: Sequence[LabelledClip]) -> NDArray[np.bool_]:
+    """[C, n]: start ≤ t < end."""
+    starts, ends = (np.array([getattr(clip, side) for clip in clips]) for side in ("start", "end"))
+    return np.asarray((starts[:, None] <= times) & (times < ends[:, None]))
+
+
+def _shares(inside_Cn: NDArray[np.bool_], nodes: Embedding) -> Tensor:
+    """Equal weights of what is inside; none where nothing is."""
+    shares = inside_Cn / np.maximum(inside_Cn.sum(axis=1, keepdims=True), 1)
+    return torch.from_numpy(shares).to(nodes.z.dtype)

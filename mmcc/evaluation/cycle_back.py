@@ -1,0 +1,159 @@
+"""Does a cycle come back to where it began, and do a moment's frame and words find each other? (Table 1)
+
+Over all segments of held-out videos, side by side, as validation cuts them; every edge sees every node, and the cycle
+walks the path that the model was trained on. The figures are those of `mmcc.objectives.scoring`, shares in percent,
+each the mean of its two modalities' (reported apart as "vision/…" and "text/…"). Starts are drawn by concreteness, and
+once more uniformly ("…/uniform_starts"), since a model that chooses easy starts is not thereby a better one.
+
+Shapes: B segments, V videos.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from mmcc.corpus import Corpus
+from mmcc.data.config import DataConfig
+from mmcc.data.loader import validation_batches
+from mmcc.data.segments import UsableVideos
+from mmcc.data.vocabulary import Vocabulary
+from mmcc.errors import InputError
+from mmcc.evaluation.results import TaskResult
+from mmcc.metrics import Floats, PerVideo
+from mmcc.models.model import MMCC
+from mmcc.models.nodes import Nodes
+from mmcc.objectives.config import CycleConfig
+from mmcc.objectives.scoring import MODALITIES, Scores, correspondence_scores, cycle_scores, padded_spans, scored_walk
+
+UNIFORM = "uniform_starts"
+SHARES = ("exact_return", "exact_return_hard", "goes_forward", "stays_in_place")
+RANKS = ("cycle_rank", "cycle_rank_hard", "future_rank", "travelled_rank")
+CROSS_MODAL = ("cross_modal_rank", "cross_modal_rank_steps")
+
+
+def evaluate(
+    model: MMCC,
+    vocabulary: Vocabulary,
+    corpus: Corpus,
+    ids: Sequence[str],
+    data: DataConfig,
+    cycle: CycleConfig,
+    *,
+    starts: int = 8,
+    batch_size: int = 16,
+) -> TaskResult:
+    """Cycles and correspondence on the segments of the given videos; `starts` per segment and modality."""
+    _require_whole(model)
+    videos = UsableVideos(corpus, "test", data, ids)
+    sums = _Sums(videos.ids)
+    walk = scored_walk(cycle, starts)
+    device = next(model.parameters()).device
+    was_training = model.training
+    model.eval()
+    try:
+        with torch.inference_mode():
+            for batch in validation_batches(videos, vocabulary, batch_size=batch_size):
+                nodes = _finite(model(batch.to(device)), batch.videos, corpus)
+                shown = [[(step.start, step.end) for step in corpus[video].steps] for video in batch.videos]
+                sums.add(batch.videos, correspondence_scores(nodes, padded_spans(shown).to(device)))
+                sums.add(batch.videos, cycle_scores(model, nodes, batch.samples, walk))
+                uniform = cycle_scores(model, nodes, batch.samples, replace(walk, starts="random"))
+                sums.add(batch.videos, {f"{name}/{UNIFORM}": scores for name, scores in uniform.items()})
+    finally:
+        model.train(was_training)
+    return _result(sums, videos)
+
+
+def _require_whole(model: MMCC) -> None:
+    """A rank counts how many score less than the start: of what is no number, none does, and it would look like one."""
+    broken = [name for name, tensor in model.state_dict().items() if not tensor.isfinite().all()]
+    if broken:
+        cause = f"holds what is no number, in {broken[0]}"
+        raise InputError("the model", cause, "Train it at a lower rate, or name an earlier --checkpoint.")
+
+
+def _finite(nodes: dict[str, Nodes], videos: Sequence[str], corpus: Corpus) -> dict[str, Nodes]:
+    for of_modality in nodes.values():
+        whole_BN = of_modality.z.isfinite().all(dim=-1) & of_modality.pi.isfinite().all(dim=-1)
+        broken_B = (~whole_BN & of_modality.valid).any(dim=1)
+        if broken_B.any():
+            video = videos[int(broken_B.nonzero()[0])]
+            cause = f"{video} is embedded as no number"
+            raise InputError(corpus.path, cause, "Its feature vectors hold NaN: make them again.")
+    return nodes
+
+
+class _Sums:
+    """Every figure's sum and count, by video."""
+
+    def __init__(self, videos: Sequence[str]) -> None:
+        self.videos = tuple(videos)
+        self._place = {video: at for at, video in enumerate(videos)}
+        self._sums: dict[str, tuple[Floats, Floats]] = {}
+
+    def add(self, videos: Sequence[str], found: Mapping[str, Scores]) -> None:
+        place = [self._place[video] for video in videos]
+        for name, scores in found.items():
+            into = self._sums.setdefault(name, (np.zeros(len(self.videos)), np.zeros(len(self.videos))))
+            for sums, more in zip(into, scores.by_segment(), strict=True):
+                np.add.at(sums, place, _numbers(more))
+
+    def figure(self, name: str, scale: float = 1.0) -> PerVideo:
+        """Of one modality."""
+        totals, counts = self._sums[name]
+        return PerVideo(self.videos, scale * totals, counts)
+
+    def both(self, name: str, scale: float = 1.0) -> PerVideo:
+        """The mean of the modalities' figures: each is given half of the count, however many nodes it has."""
+        sides = [self._sums[f"{modality}/{name}"] for modality in MODALITIES]
+        sides = [(totals, counts) for totals, counts in sides if counts.any()]
+        all_counts = sum(counts.sum() for _, counts in sides)
+        totals, counts = np.zeros(len(self.videos)), np.zeros(len(self.videos))
+        for of_side, count in sides:
+            weight = all_counts / len(sides) / count.sum()
+            totals += scale * weight * of_side
+            counts += weight * count
+        return PerVideo(self.videos, totals, counts)
+
+
+def _result(sums: _Sums, videos: UsableVideos) -> TaskResult:
+    figures: dict[str, PerVideo] = {}
+    for variant in ("", f"/{UNIFORM}"):
+        for name in (*RANKS, *SHARES):
+            _report(figures, sums, name + variant, 100.0 if name in SHARES else 1.0)
+    for name in CROSS_MODAL:
+        _report(figures, sums, name)
+    return TaskResult("cycle_back", figures, _references(sums), _notes(videos))
+
+
+def _references(sums: _Sums) -> dict[str, float]:
+    """A model that knows nothing ranks in the middle, returns to one node of N, and goes forward as often as there is
+    a later node to go to."""
+    references = {f"chance/{name}": 50.0 for name in CROSS_MODAL}
+    for variant in ("", f"/{UNIFORM}"):
+        references |= {f"chance/{name}{variant}": 50.0 for name in RANKS}
+        returns = sums.both(f"exact_return_chance{variant}", 100.0).mean
+        references |= {f"chance/{name}{variant}": returns for name in ("exact_return", "exact_return_hard")}
+        references[f"chance/goes_forward{variant}"] = sums.both(f"goes_forward_chance{variant}", 100.0).mean
+    return references
+
+
+def _notes(videos: UsableVideos) -> list[str]:
+    left_out = len(videos.unusable)
+    return [f"{left_out} videos have no segment: {videos.why_unusable()}"] if left_out else []
+
+
+def _report(figures: dict[str, PerVideo], sums: _Sums, name: str, scale: float = 1.0) -> None:
+    """The mean of the modalities, and each of them; a figure of which there is nothing to count is left out."""
+    found = {name: sums.both(name, scale)}
+    found |= {f"{modality}/{name}": sums.figure(f"{modality}/{name}", scale) for modality in MODALITIES}
+    figures |= {each: figure for each, figure in found.items() if figure.counts.any()}
+
+
+def _numbers(tensor: Tensor) -> Floats:
+    return tensor.double().cpu().numpy()

@@ -1,0 +1,121 @@
+"""Cycles to look at: walked from every node of a video, with the weights of all edges.
+
+The walk is the one that is trained and scored (`mmcc.objectives.cycle`), over segments as validation cuts them: every
+edge sees every node, states are of both modalities unless a model never learnt to. Where nothing is said in a segment,
+cycles go by sight alone.
+
+Shapes: S starts, which are all nodes of a modality in a segment; N nodes of the modality that an edge runs over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from mmcc.corpus import Video
+from mmcc.data.config import DataConfig
+from mmcc.data.segments import Cutter, Indices, Moments, Segment
+from mmcc.evaluation.adapter import Embedding
+from mmcc.evaluation.embedding import EmbeddedVideo
+from mmcc.models.nodes import TEXT, VISION, Nodes
+from mmcc.objectives.anchors import OTHER
+from mmcc.objectives.config import CycleConfig
+from mmcc.objectives.cycle import cycle_back
+from mmcc.objectives.losses import Dynamics
+from mmcc.objectives.starts import Starts, concreteness, start_candidates
+
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class SegmentWalks:
+    """The cycles of a segment that start in one modality, each from a node of it."""
+
+    modality: str
+    ahead: str  # the modality of the forward edge
+    start: float  # of the segment, seconds
+    end: float
+    frames: Indices  # of the video, that the segment shows
+    utterances: Indices
+    can_start: NDArray[np.bool_]  # [S] has a later node
+    concreteness: Floats  # [S]
+    counterpart: Floats  # [S, N] weights over the other modality
+    future: Floats  # [S, N] over `ahead`
+    future_counterpart: Floats  # [S, N] over the other one than `ahead`
+    back: Floats  # [S, N = S]
+    back_hard: Indices  # [S] the best node back where the walk goes on from the best future node, not the mixture
+
+
+@torch.inference_mode()
+def walk_video(
+    model: Dynamics, embedded: EmbeddedVideo, video: Video, fps: float, data: DataConfig, cycle: CycleConfig
+) -> Iterator[SegmentWalks]:
+    """Segment by segment, from each modality that a cycle can start in."""
+    cutter = Cutter(fps, data)
+    if len(embedded.times) < 2:
+        return
+    for segment in cutter.consecutive(Moments.of(video), data.validation_rate):
+        if len(segment.frames) < 2:
+            continue
+        nodes = _nodes(embedded, segment)
+        for modality in (VISION, TEXT):
+            if nodes[modality].valid.any() and start_candidates(nodes, modality, cycle.path).any():
+                yield _walks(model, nodes, segment, modality, cycle)
+
+
+def _walks(
+    model: Dynamics, nodes: Mapping[str, Nodes], segment: Segment, modality: str, config: CycleConfig
+) -> SegmentWalks:
+    own, other = nodes[modality], nodes[OTHER[modality]]
+    index = torch.arange(own.valid.shape[1])[None]
+    can_start = start_candidates(nodes, modality, config.path)
+    alone = config.p_unimodal == 1 or not bool(other.valid.any())
+    starts = Starts(modality, index, valid=torch.ones_like(can_start), unimodal=torch.full_like(can_start, alone))
+    soft, hard = (
+        cycle_back(model, nodes, starts, hard=hard, path=config.path, temperature=config.temperature)
+        for hard in (False, True)
+    )
+    count = {VISION: len(segment.frames), TEXT: len(segment.utterances)}
+    ahead = soft.future.modality
+    return SegmentWalks(
+        modality=modality,
+        ahead=ahead,
+        start=segment.start,
+        end=segment.end,
+        frames=segment.frames,
+        utterances=segment.utterances,
+        can_start=can_start[0].numpy(),
+        concreteness=_numbers(concreteness(own, other))[0],
+        counterpart=_numbers(soft.start_edge)[0, :, : count[OTHER[modality]]],
+        future=_numbers(soft.future_edge)[0],
+        future_counterpart=_numbers(soft.future_counterpart_edge)[0, :, : count[OTHER[ahead]]],
+        back=_numbers(soft.return_scores.exp())[0],
+        back_hard=hard.return_scores.argmax(dim=-1)[0].numpy(),
+    )
+
+
+def _nodes(video: EmbeddedVideo, segment: Segment) -> dict[str, Nodes]:
+    said = video.utterances or Embedding(*(part[:0] for part in video.frames))
+    return {
+        VISION: _one_segment(video.frames, segment.frames, segment.frame_times),
+        TEXT: _one_segment(said, segment.utterances, segment.text_times),
+    }
+
+
+def _one_segment(nodes: Embedding, index: Indices, times: NDArray[np.float64]) -> Nodes:
+    """A batch of one; where there is no node, one that is not valid stands for padding."""
+    if not len(index):
+        nothing = nodes.z.new_zeros(1, 1, nodes.z.shape[-1])
+        return Nodes(nothing, nothing, torch.zeros(1, 1, dtype=torch.bool), torch.zeros(1, 1))
+    chosen = torch.from_numpy(index)
+    valid = torch.ones(1, len(index), dtype=torch.bool)
+    return Nodes(nodes.z[chosen][None], nodes.pi[chosen][None], valid, torch.from_numpy(times).float()[None])
+
+
+def _numbers(tensor: Tensor) -> Floats:
+    return tensor.float().numpy()

@@ -1,0 +1,125 @@
+"""Whole videos embedded once; every task works on these.
+
+Shapes: n frames and k utterances of a video, P packed frames, D dims.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, cast
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from mmcc.corpus import Corpus, Video
+from mmcc.corpus.source import LabelledClip
+from mmcc.data.segments import Moments
+from mmcc.errors import InputError
+from mmcc.evaluation.adapter import Embedding, ModelAdapter, TextAdapter
+from mmcc.models.nodes import TEXT
+
+Progress = Callable[[list[str]], Iterable[str]]  # wraps the ids that are gone through, as mmcc.progress.bar does
+
+
+@dataclass(frozen=True)
+class EmbeddedVideo:
+    """A video as a learner sees it."""
+
+    id: str
+    tasks: tuple[str, ...]  # the task whose steps are labelled comes first
+    steps: list[LabelledClip]
+    times: NDArray[np.float64]  # [n] of the frames, ascending
+    frames: Embedding  # [n, D]
+    text_times: NDArray[np.float64]  # [k] centres of the utterances that have words, ascending
+    utterances: Embedding | None  # [k, D]; None where the learner knows no text
+
+
+def embed_videos(
+    adapter: ModelAdapter,
+    corpus: Corpus,
+    ids: Sequence[str],
+    *,
+    batch_size: int = 256,
+    progress: Progress | None = None,
+) -> list[EmbeddedVideo]:
+    """Every frame and utterance of the videos. Frames of several videos share a call of the encoder."""
+    wanted = list(ids)
+    pieces: dict[str, list[Embedding]] = {video_id: [] for video_id in wanted}
+    with torch.inference_mode():
+        for pack in _packs(corpus, progress(wanted) if progress else wanted, batch_size):
+            for video_id, piece in _embed_pack(adapter, corpus, pack):
+                pieces[video_id].append(piece)
+        dims = next((piece.z.shape[-1] for found in pieces.values() for piece in found), None)
+        if dims is None:
+            raise InputError(corpus.path, f"none of its {len(wanted)} videos asked for has a frame", "Ingest it again.")
+        empty = Embedding(torch.zeros(0, dims), torch.zeros(0, dims))
+        return [_assemble(adapter, corpus, corpus[each], pieces.pop(each), empty) for each in wanted]
+
+
+class _Block(NamedTuple):
+    """Neighbouring frames of one video."""
+
+    video: str
+    frames: Tensor
+
+
+def _packs(corpus: Corpus, ids: Iterable[str], size: int) -> Iterator[list[_Block]]:
+    """All frames in order, `size` at a time, or fewer where the next video's are of another shape."""
+    pack: list[_Block] = []
+    room = size
+    for video_id in ids:
+        video, first = corpus[video_id], 0
+        while first < len(video.times):
+            block = _Block(video_id, _read(corpus, video, first, min(first + room, len(video.times))))
+            if pack and pack[-1].frames.shape[1:] != block.frames.shape[1:]:
+                yield pack
+                pack, room = [], size
+            pack.append(block)
+            first += len(block.frames)
+            room -= len(block.frames)
+            if not room:
+                yield pack
+                pack, room = [], size
+    if pack:
+        yield pack
+
+
+def _read(corpus: Corpus, video: Video, first: int, last: int) -> Tensor:
+    try:
+        return torch.from_numpy(video.frames(first, last))
+    except ValueError as error:
+        raise InputError(corpus.path, f"frames of {video.id} are damaged ({error})", "Ingest it again.") from None
+
+
+def _embed_pack(adapter: ModelAdapter, corpus: Corpus, pack: list[_Block]) -> Iterator[tuple[str, Embedding]]:
+    try:
+        nodes = adapter.embed_frames(torch.cat([block.frames for block in pack]))
+    except ValueError as error:  # pictures for a model of feature vectors, or the other way round
+        cause, _, remedy = str(error).partition("\n")
+        raise InputError(corpus.path, f"does not fit {adapter.name}: {cause}", remedy) from None
+    lengths = [len(block.frames) for block in pack]
+    for block, z, pi in zip(pack, torch.split(nodes.z, lengths), torch.split(nodes.pi, lengths), strict=True):
+        yield block.video, _finite(Embedding(z, pi), adapter, corpus, block.video, "frame")
+
+
+def _assemble(
+    adapter: ModelAdapter, corpus: Corpus, video: Video, pieces: list[Embedding], empty: Embedding
+) -> EmbeddedVideo:
+    moments = Moments.of(video)
+    utterances = None
+    if TEXT in adapter.modalities:
+        said = cast(TextAdapter, adapter).embed_texts(moments.texts) if moments.texts else empty
+        utterances = _finite(said, adapter, corpus, video.id, "utterance")
+    frames = Embedding(*(torch.cat(parts) for parts in zip(*pieces, strict=True))) if pieces else empty
+    return EmbeddedVideo(video.id, tuple(video.tasks), video.steps, video.times, frames, moments.centres, utterances)
+
+
+def _finite(nodes: Embedding, adapter: ModelAdapter, corpus: Corpus, video: str, what: str) -> Embedding:
+    whole = nodes.z.isfinite().all(dim=-1) & nodes.pi.isfinite().all(dim=-1)
+    if not whole.all():
+        cause = f"{adapter.name} embeds {int((~whole).sum())} of {len(whole)} {what}s of {video} as no number"
+        raise InputError(corpus.path, cause, "Its weights, or the corpus's feature vectors, hold NaN: make them again.")
+    return nodes

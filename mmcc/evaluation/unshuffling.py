@@ -1,0 +1,229 @@
+"""The labelled segments of a video, given as a bag, put in order (Section 4.3, Table 3).
+
+    P_fwd(v | u)  = e^{g_fwd(u) · π_v / τ}  / Σ_{m ≠ u} e^{g_fwd(u) · π_m / τ}
+    P_back(u | v) = e^{g_back(v) · π_u / τ} / Σ_{m ≠ v} e^{g_back(v) · π_m / τ}
+    P(u → v)      = P_fwd(v | u) · P_back(u | v) · P(u) · P(v)                                      (Eq. 12)
+
+over the segments of the bag, τ that of the learner's edges. A learner without a past has no P_back. P(x) is the
+softmax over the bag of concreteness at τ, where a segment's concreteness is the largest π_x · π_y over all utterances
+y of its video (Eq. 7); a learner without text has none, and all its segments are equally concrete.
+
+The order is that of the path with the least Σ -log P(x_j → x_{j+1}); with all pairs, that with the most
+Σ_{i before j} log P(i → j) - log P(j → i), in which P(x) cancels.
+
+Shapes: n segments of a video, D dims.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import NamedTuple, cast
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from mmcc.corpus.source import LabelledClip, Task
+from mmcc.evaluation.adapter import Embedding, ModelAdapter, TextAdapter, finite
+from mmcc.evaluation.clips import clip_nodes, clips_in_time, said_in
+from mmcc.evaluation.embedding import EmbeddedVideo
+from mmcc.evaluation.ordering import Orders, best_orders, cheapest_paths
+from mmcc.evaluation.results import TaskResult
+from mmcc.metrics import PerVideo, chance_by_permutation, edit_distance, kendall_tau, spearman_rho
+from mmcc.models.nodes import TEXT
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+NAME = "unshuffling"
+METRICS = {"kendall_tau": kendall_tau, "spearman_rho": spearman_rho, "edit_distance": edit_distance}
+GUESSES = 20  # over which the reference that knows each segment's step is averaged
+_SAMPLES = 5_000  # orders, for the edit distance by chance: it is then known to some hundredths
+
+
+def evaluate(
+    adapter: ModelAdapter, videos: Sequence[EmbeddedVideo], tasks: Mapping[str, Task] | None = None
+) -> TaskResult:
+    """Kendall's τ, Spearman's ρ and the edit distance of the videos' orders, in these variants:
+
+    kendall_tau             vision only: z of the segment into g
+    …/text                  the state of what is seen and what is said in the segment; where nothing is said, z alone
+    …/step_text             the state of what is seen and the step's description, where `tasks` has it
+    …/no_prior, …/all_pairs of each of them: without P(x); by all pairs
+    """
+    sets = list(_bags(videos))
+    left_out = len(videos) - len(sets)
+    notes = [f"{left_out} videos show fewer than two segments"] if left_out else []
+    figures: dict[str, PerVideo] = {}
+    for given, states in _evidence(adapter, sets, tasks or {}, notes).items():
+        with torch.inference_mode():
+            graphs = [_graph(adapter, set_, state) for set_, state in states]
+        found = {
+            given: _solve(cheapest_paths, [-graph.log_P for graph in graphs]),
+            f"{given}/no_prior": _solve(cheapest_paths, [-graph.log_P_without_prior for graph in graphs]),
+            f"{given}/all_pairs": _solve(best_orders, [graph.log_P - graph.log_P.T for graph in graphs]),
+        }
+        for variant, orders in found.items():
+            places = {set_.video.id: set_.places[order] for (set_, _), order in zip(states, orders, strict=True)}
+            of_variant = order_figures(places, [video.id for video in videos])
+            figures |= {f"{name}{variant}": figure for name, figure in of_variant.items()}
+    return TaskResult(NAME, figures, references([set_.steps_in_time for set_ in sets]) if sets else {}, notes)
+
+
+def order_figures(places: Mapping[str, Ints], videos: Sequence[str]) -> dict[str, PerVideo]:
+    """Every metric of the orders of some videos: `places` holds the true places of the things, as they were put."""
+    number = {video: at for at, video in enumerate(videos)}
+    of_video: list[int] = []
+    values: dict[str, list[Floats]] = {name: [] for name in METRICS}
+    for group in _by_size(list(places.values())):
+        same_size = [list(places)[at] for at in group]
+        together = np.stack([places[video] for video in same_size])
+        of_video += [number[video] for video in same_size]
+        for name, metric in METRICS.items():
+            values[name].append(metric(together))
+    return {
+        name: PerVideo.of(np.concatenate(parts) if parts else [], of_video, videos) for name, parts in values.items()
+    }
+
+
+class ShuffledSet(NamedTuple):
+    """The segments of a video, shuffled: ties between equally good orders must not be settled by the true one."""
+
+    video: EmbeddedVideo
+    clips: list[LabelledClip]
+    places: Ints  # [n] of each in true time
+
+    @property
+    def steps_in_time(self) -> list[int]:
+        return [self.clips[at].step for at in np.argsort(self.places)]
+
+
+def shuffled(video: EmbeddedVideo) -> ShuffledSet:
+    """The bag of a video: the same for every learner."""
+    clips, draw = clips_in_time(video), random.Random(video.id.encode("utf-8", "surrogatepass")).random
+    places = np.argsort([draw() for _ in clips])
+    return ShuffledSet(video, [clips[place] for place in places], places)
+
+
+def _bags(videos: Sequence[EmbeddedVideo]) -> Iterator[ShuffledSet]:
+    """Of the videos that have something to put in order."""
+    return (shuffled(video) for video in videos if len(video.steps) > 1 and len(video.times))
+
+
+States = list[tuple[ShuffledSet, Embedding]]
+
+
+@torch.inference_mode()
+def _evidence(
+    adapter: ModelAdapter, sets: Sequence[ShuffledSet], tasks: Mapping[str, Task], notes: list[str]
+) -> dict[str, States]:
+    """What the learner is given of the segments: by the variant's name, the states of each bag."""
+    seen = [(set_, clip_nodes(set_.video, set_.clips)) for set_ in sets]
+    evidence = {"": seen}
+    combine = adapter.combine
+    if combine is None or TEXT not in adapter.modalities:
+        return evidence
+    silent = 0
+    evidence["/text"] = []
+    for set_, vision in seen:
+        text, any_said = said_in(set_.video, set_.clips)
+        both = combine(vision, text)
+        z = torch.where(torch.from_numpy(any_said)[:, None], both.z, vision.z)
+        evidence["/text"].append((set_, Embedding(z, both.pi)))
+        silent += int((~any_said).sum())
+    if silent:
+        total = sum(len(set_.clips) for set_ in sets)
+        notes.append(f"in {silent} of {total} segments nothing is said: with text, too, they are only seen")
+    described = [(set_, vision, texts) for set_, vision in seen if (texts := _descriptions(set_, tasks))]
+    if described:
+        read = cast(TextAdapter, adapter).embed_texts
+        evidence["/step_text"] = [(set_, combine(vision, read(texts))) for set_, vision, texts in described]
+    return evidence
+
+
+def _descriptions(set_: ShuffledSet, tasks: Mapping[str, Task]) -> list[str]:
+    """The texts of the steps; none where a step is not of the video's task."""
+    task = tasks.get(set_.video.tasks[0]) if set_.video.tasks else None
+    if task is None or not all(1 <= clip.step <= len(task.steps) for clip in set_.clips):
+        return []
+    return [task.steps[clip.step - 1] for clip in set_.clips]
+
+
+class _Graph(NamedTuple):
+    log_P: Floats  # [n, n] of Eq. 12
+    log_P_without_prior: Floats  # [n, n]
+
+
+def _graph(adapter: ModelAdapter, set_: ShuffledSet, state: Embedding) -> _Graph:
+    free = log_transitions(adapter, state)
+    prior = log_prior(adapter, set_.video, state)
+    return _Graph((free + prior[:, None] + prior).numpy(), free.numpy())
+
+
+def log_transitions(adapter: ModelAdapter, state: Embedding) -> Tensor:
+    """log P_fwd(v | u) + log P_back(u | v) for each u and v of the bag [n, n], in float64; 0 from u to itself."""
+    log_P = _log_retrieval(adapter.future(state), state.pi, adapter.temperature)
+    if adapter.past is not None:
+        log_P = log_P + _log_retrieval(adapter.past(state), state.pi, adapter.temperature).T
+    return finite(log_P.fill_diagonal_(0), adapter)
+
+
+def log_prior(adapter: ModelAdapter, video: EmbeddedVideo, state: Embedding) -> Tensor:
+    """log P(x) of each segment [n], in float64."""
+    said = video.utterances
+    if said is None or not len(said.pi):
+        concreteness = state.pi.new_zeros(len(state.pi))
+    else:
+        concreteness = (state.pi @ said.pi.T).amax(dim=1)
+    return (concreteness.double() / adapter.temperature).log_softmax(dim=0)
+
+
+def _log_retrieval(query_nD: Tensor, pi_nD: Tensor, temperature: float) -> Tensor:
+    """Each query's log-probabilities over the bag without itself [n, n]."""
+    scores = (query_nD @ pi_nD.T).double() / temperature
+    return scores.fill_diagonal_(-torch.inf).log_softmax(dim=1)
+
+
+def _solve(solve: Callable[[Floats], Orders], matrices: Sequence[Floats]) -> list[Ints]:
+    """The order of each bag; those of one size are solved together."""
+    orders: list[Ints] = [np.empty(0, np.int64)] * len(matrices)
+    for group in _by_size(matrices):
+        found = solve(np.stack([matrices[at] for at in group])).orders
+        for at, order in zip(group, found, strict=True):
+            orders[at] = order
+    return orders
+
+
+def _by_size(things: Sequence[NDArray[np.generic]]) -> list[list[int]]:
+    """Which of the arrays are of one length, shortest first."""
+    groups: dict[int, list[int]] = {}
+    for at, thing in enumerate(things):
+        groups.setdefault(len(thing), []).append(at)
+    return [groups[size] for size in sorted(groups)]
+
+
+def references(steps_in_time: Sequence[Sequence[int]]) -> dict[str, float]:
+    """Orders by chance; and by the number of each segment's step in its task, with a guess between showings of one."""
+    guess = random.Random(0).random
+    known: dict[str, list[float]] = {name: [] for name in METRICS}
+    for steps in steps_in_time:
+        ties = np.array([[guess() for _ in steps] for _ in range(GUESSES)])
+        orders = np.lexsort((ties, np.broadcast_to(steps, ties.shape)), axis=-1)
+        for name, metric in METRICS.items():
+            known[name].append(float(metric(orders).mean()))
+    by_chance = {
+        "kendall_tau": 0.0,
+        "spearman_rho": 0.0,
+        "edit_distance": float(np.mean([_edits_by_chance(len(steps)) for steps in steps_in_time])),
+    }
+    return {f"chance/{name}": value for name, value in by_chance.items()} | {
+        f"step_known/{name}": float(np.mean(values)) for name, values in known.items()
+    }
+
+
+@cache
+def _edits_by_chance(n: int) -> float:
+    return chance_by_permutation(edit_distance, n, samples=_SAMPLES)

@@ -1,0 +1,100 @@
+"""One page of all there is to know of a trained model: what it learnt from, how well, and what it makes of videos."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from mmcc.corpus import Corpus
+from mmcc.data.splits import videos_for
+from mmcc.errors import InputError
+from mmcc.evaluation.embedding import Progress
+from mmcc.evaluation.runs import Checkpoint, find_checkpoint
+from mmcc.report import examples
+from mmcc.report import training as story
+from mmcc.report.examples import ReportContext, without
+from mmcc.report.measured import Evaluation, headline, measured
+from mmcc.report.page import Section, write_page
+from mmcc.tools.cache import Cache
+from mmcc.tools.model import ToolModel
+from mmcc.tools.neurons import find_neurons, neurons_section
+
+Bars = Callable[[str], Progress]
+_PARTS: Mapping[str, Callable[[ReportContext], Section]] = {
+    "what comes next": examples.nexts,
+    "cycles": examples.cycles,
+    "transitions": examples.transitions,
+    "orders": examples.orders,
+}
+
+
+def model_report(
+    model: ToolModel,
+    corpus: Corpus,
+    evaluations: Sequence[Evaluation],
+    *,
+    cache: Cache,
+    title: str = "",
+    extra: Sequence[str] = (),
+    bars: Bars | None = None,
+) -> str:
+    """The page's text. `evaluations`: of this model, and after it those it is shown beside; `extra`: lines that are
+    to stand at the head."""
+    found = find_checkpoint(model.folder)
+    ids = tuple(held_out(corpus, found))
+    adapter = model.adapter
+    context = ReportContext(adapter, model.folder, corpus, ids, bars("embedding") if bars else None)
+    sections = [measured(evaluations)] if evaluations else []
+    steps = list(_PARTS)
+    for step in bars("drawing")(steps) if bars else steps:
+        sections.append(_PARTS[step](context))
+    sections.append(_neurons(model, corpus, cache))
+    sections += [*story.data(model, corpus, ids), story.training(found)]
+    lines = [story.lead(model, found, corpus, ids), *(filter(None, map(headline, evaluations[:1]))), *extra]
+    return write_page(title or f"{adapter.name}: what it has learnt", lines, sections)
+
+
+def held_out(corpus: Corpus, found: Checkpoint) -> list[str]:
+    """The corpus's test videos; those of tasks that steps are known of, where there are any."""
+    test = videos_for(corpus, "test", found.setting("data.held_out", 0.05))
+    if not test:
+        raise InputError(corpus.path, "has no video that was kept out of training", "Ingest more videos.")
+    primary = [each for each in test if _is_primary(corpus, each)]
+    return primary or test
+
+
+def find_corpus(model: ToolModel, named: Path | None) -> Corpus:
+    """The one named, or the one that the model was trained on."""
+    if named is not None:
+        return Corpus.open(named)
+    if model.trained_on is None:
+        raise InputError(model.name, "does not say which corpus it was trained on", "Name one with --corpus.")
+    if not model.trained_on.is_dir():
+        cause = f"was trained on {model.trained_on}, which is not there any more"
+        raise InputError(model.name, cause, "Name a corpus with --corpus.")
+    return Corpus.open(model.trained_on)
+
+
+def read_results(path: Path) -> Evaluation:
+    """What `mmcc evaluate -o` wrote."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(path, f"cannot be read ({error})", "Write it with mmcc evaluate -o FILE.") from None
+    if not isinstance(content, dict) or not isinstance(content.get("tasks"), dict) or content.get("schema") != 1:
+        raise InputError(path, "is not what mmcc evaluate writes", "Write it with mmcc evaluate -o FILE.")
+    return content
+
+
+def _neurons(model: ToolModel, corpus: Corpus, cache: Cache) -> Section:
+    try:
+        return neurons_section(find_neurons(model, corpus, cache))
+    except InputError as error:
+        return without("Neurons", f"No neuron is shown: {error.cause}.")
+
+
+def _is_primary(corpus: Corpus, video: str) -> bool:
+    tasks = corpus[video].tasks
+    task = corpus.tasks.get(tasks[0]) if tasks else None
+    return task is not None and task.primary

@@ -1,0 +1,218 @@
+"""Trained runs as learners: the right one for each objective, from real runs; and what is wrong with a folder."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+import torch
+
+from mmcc.cli.main import main
+from mmcc.data.vocabulary import Vocabulary
+from mmcc.errors import InputError
+from mmcc.evaluation.adapter import Embedding, build_adapter, register_adapter
+from mmcc.evaluation.adapters import (
+    AnticipatorAdapter,
+    CrossModalAdapter,
+    MemDPCAdapter,
+    MMCCAdapter,
+    Words,
+    open_adapter,
+)
+from mmcc.evaluation.runs import find_checkpoint
+from mmcc.models.anticipator import Anticipator
+from mmcc.models.config import ModelConfig
+from mmcc.models.mlp import unit_norm
+from mmcc.models.model import MMCC
+from mmcc.models.nodes import TEXT, VISION
+from tests.evaluation.small_kitchens import vectors_corpus  # noqa: F401  (a fixture)
+
+FRAMES = torch.randn(5, 256, generator=torch.Generator().manual_seed(0))
+TEXTS = ["crack the egg", "pour milk", "whisk"]
+
+
+def train(corpus, run, *options):
+    small = "--model.dims 8 --train.batch_size 2 --train.workers 0 --train.steps 2 --train.validation_segments 2"
+    often = "--train.checkpoint_every 1 --train.validate_every 1 --objective.memdpc.slots 4 --data.frame_rates [1.0]"
+    assert main(["train", str(corpus.path), "-o", str(run), *small.split(), *often.split(), *options]) == 0
+    return run
+
+
+@pytest.fixture(scope="module")
+def runs(vectors_corpus, tmp_path_factory):  # noqa: F811
+    """A run of each objective, of two steps."""
+    folder = tmp_path_factory.mktemp("runs")
+    teacher = train(vectors_corpus, folder / "cross_modal", "--objective.name", "cross_modal")
+    begun = ("--train.init", str(teacher))
+    return {
+        "cross_modal": teacher,
+        "mmcc+": train(vectors_corpus, folder / "plus"),
+        "ra": train(vectors_corpus, folder / "ra", "--objective.name", "representation_anticipation", *begun),
+        "tap": train(vectors_corpus, folder / "tap", "--objective.name", "time_agnostic", *begun),
+        "memdpc": train(vectors_corpus, folder / "memdpc", "--objective.name", "memdpc"),
+    }
+
+
+@pytest.mark.parametrize(
+    "name, kind, past, state",
+    [
+        ("cross_modal", CrossModalAdapter, False, False),
+        ("mmcc+", MMCCAdapter, True, True),
+        ("ra", AnticipatorAdapter, False, False),
+        ("tap", AnticipatorAdapter, False, False),
+        ("memdpc", MemDPCAdapter, True, False),
+    ],
+)
+def test_each_objective_has_its_learner(runs, name, kind, past, state):
+    adapter = open_adapter(runs[name])
+    assert type(adapter) is kind and adapter.name == name and adapter.temperature == 0.1
+    assert (adapter.past is not None, adapter.combine is not None) == (past, state)
+    node = adapter.embed_frames(FRAMES)
+    spaces = [node.pi, adapter.future(node), *([adapter.past(node)] if past else [])]
+    if TEXT in adapter.modalities:
+        said = adapter.embed_texts(TEXTS)
+        assert said.z.shape == (3, 8)
+        spaces.append(said.pi)
+    assert (name == "memdpc") == (adapter.modalities == (VISION,))
+    assert node.z.shape == (5, 8)
+    for space in spaces:
+        assert torch.allclose(space.norm(dim=-1), torch.ones(len(space)), atol=1e-5)
+
+
+@torch.inference_mode()
+def test_mmcc_predicts_as_its_model_does(runs):
+    adapter = open_adapter(runs["mmcc+"])
+    model = MMCC.from_pretrained(find_checkpoint(runs["mmcc+"]).folder)
+    node = adapter.embed_frames(FRAMES)
+    z = model.embed_frames(FRAMES)
+    assert torch.equal(node.z, z) and torch.equal(node.pi, model.project(z, VISION))
+    assert torch.equal(adapter.future(node), model.future(z)) and torch.equal(adapter.past(node), model.past(z))
+    words = torch.from_numpy(Vocabulary.load(runs["mmcc+"] / "vocabulary.txt").encode(TEXTS, 20))
+    said = adapter.embed_texts(TEXTS)
+    assert torch.equal(said.pi, model.project(model.embed_words(words), TEXT))
+    state = adapter.combine(Embedding(node.z[:3], node.pi[:3]), said)
+    assert torch.equal(state.z, model.combine(z[:3], said.z)) and torch.equal(state.pi, node.pi[:3])
+
+
+def test_what_predicts_nothing_stays_in_the_present(runs):
+    adapter = open_adapter(runs["cross_modal"])
+    node = adapter.embed_frames(FRAMES)
+    assert torch.equal(adapter.future(node), node.pi)
+
+
+@torch.inference_mode()
+def test_an_anticipator_sees_by_its_own_encoder_and_retrieves_in_the_frozen_space():
+    torch.manual_seed(0)
+    model = Anticipator(ModelConfig(dims=8, frame_encoder="features", feature_dims=256), 6)
+    adapter = AnticipatorAdapter(model, Words(Vocabulary(["egg", "milk", "pour", "crack"])), name="tap")
+    node, said = adapter.embed_frames(FRAMES), adapter.embed_texts(TEXTS)
+    target = model.target
+    assert torch.equal(node.z, model.model.embed_frames(FRAMES))
+    assert torch.equal(node.pi, target.project(target.embed_frames(FRAMES), VISION))
+    words = adapter._target.words(TEXTS)
+    assert torch.equal(said.z, model.model.embed_words(words))
+    assert torch.equal(said.pi, target.project(target.embed_words(words), TEXT))
+    assert torch.equal(adapter.future(node), model.model.predictors.future(node.z))
+    assert not torch.allclose(node.z, target.embed_frames(FRAMES))
+
+
+def test_the_past_of_memdpc_is_not_its_future(runs):
+    adapter = open_adapter(runs["memdpc"])
+    node = adapter.embed_frames(FRAMES)
+    assert torch.equal(node.pi, unit_norm(node.z))
+    assert not torch.allclose(adapter.future(node), adapter.past(node))
+
+
+def test_the_paper_has_no_plus(runs, tmp_path):
+    run = shutil.copytree(runs["mmcc+"], tmp_path / "run")
+    settings = find_checkpoint(run).folder / "config.yaml"
+    text = settings.read_text()
+    settings.write_text(text.replace("within: true", "within: false").replace("across: true", "across: false"))
+    assert open_adapter(run).name == "mmcc"
+    settings.write_text(
+        text.replace("p_unimodal: 0.5", "p_unimodal: 1.0").replace("temperature: 0.1", "temperature: 0.2")
+    )
+    assert open_adapter(run).combine is None  # nothing has trained f
+    assert open_adapter(run).temperature == 0.2
+
+
+def test_best_last_or_a_step(runs, tmp_path):
+    run = shutil.copytree(runs["mmcc+"], tmp_path / "run")
+    assert find_checkpoint(run, "last").folder.name == "00000002"
+    assert find_checkpoint(run, 1).folder.name == "00000001"
+    state = run / "checkpoints" / "00000002" / "training_state.json"
+    progress = json.loads(state.read_text())
+    state.write_text(json.dumps(progress | {"best_step": 1}))
+    assert find_checkpoint(run).folder.name == "00000001"
+    state.write_text(json.dumps(progress | {"best_step": 0}))  # never validated
+    assert find_checkpoint(run).folder.name == "00000002"
+    assert find_checkpoint(run / "checkpoints" / "00000001").folder.name == "00000001"
+
+
+@pytest.mark.parametrize("which", [7, "worst"])
+def test_a_checkpoint_that_is_not_there_is_told_with_those_that_are(runs, which):
+    with pytest.raises(InputError, match=r"Choose best, last or a step: 1, 2\."):
+        open_adapter(runs["mmcc+"], checkpoint=which)
+
+
+def test_what_is_no_run_is_told(tmp_path):
+    with pytest.raises(InputError, match="no such folder"):
+        open_adapter(tmp_path / "nowhere")
+    with pytest.raises(InputError, match="no run and no checkpoint"):
+        open_adapter(tmp_path)
+    (tmp_path / "checkpoints").mkdir()
+    with pytest.raises(InputError, match="no checkpoint yet"):
+        open_adapter(tmp_path)
+
+
+def damage(folder: Path, name: str, content: str) -> None:
+    (folder / name).write_text(content)
+
+
+@pytest.mark.parametrize(
+    "name, content, told",
+    [
+        ("vocabulary.txt", "<padding>\n<unknown>\negg\n", "has 3 words, but its model was trained with"),
+        ("vocabulary.txt", "egg\n", "is not a vocabulary"),
+        ("config.yaml", "a: [", "cannot be read"),
+        ("config.yaml", "text", "holds no settings"),
+        ("config.json", "{}", "model_type is None"),
+        ("model.safetensors", "", "not a readable .safetensors"),
+    ],
+)
+def test_a_damaged_checkpoint_is_told(runs, tmp_path, name, content, told):
+    folder = shutil.copytree(find_checkpoint(runs["mmcc+"]).folder, tmp_path / "checkpoint")
+    damage(folder, name, content)
+    with pytest.raises(InputError, match=told) as error:
+        open_adapter(folder)
+    assert name in error.value.path
+
+
+def test_a_damaged_state_of_training_hides_only_which_is_best(runs, tmp_path):
+    run = shutil.copytree(runs["mmcc+"], tmp_path / "run")
+    damage(run / "checkpoints" / "00000002", "training_state.json", "{")
+    with pytest.raises(InputError, match="Name the checkpoint"):
+        open_adapter(run)
+    assert open_adapter(run, checkpoint="last").name == "mmcc+"
+
+
+class Brightness:
+    """A user's own, as the docs show it."""
+
+    name, modalities, temperature, past, combine = "brightness", (VISION,), 0.1, None, None
+
+    def embed_frames(self, frames):
+        return Embedding.of(frames.float().mean(dim=1, keepdim=True))
+
+    def future(self, node):
+        return node.pi
+
+
+def test_a_learner_of_ones_own(vectors_corpus):  # noqa: F811
+    register_adapter("brightness", make := lambda corpus: Brightness())
+    register_adapter("brightness", make)  # again by the same module: nothing happens
+    assert build_adapter("brightness", vectors_corpus).name == "brightness"
+    with pytest.raises(ValueError, match="registered already"):
+        register_adapter("brightness", lambda corpus: Brightness())
+    with pytest.raises(ValueError, match=r"no learner is named 'darkness' .*brightness"):
+        build_adapter("darkness", vectors_corpus)

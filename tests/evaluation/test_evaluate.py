@@ -1,0 +1,227 @@
+"""`mmcc evaluate`: a run, a checkpoint, a learner by name; corpora that lack something."""
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mmcc.cli.main import main
+from mmcc.corpus import Corpus
+from mmcc.errors import InputError
+from mmcc.evaluation.adapter import Embedding, register_adapter
+from mmcc.evaluation.adapters import open_adapter
+from mmcc.evaluation.evaluate import evaluate
+from mmcc.evaluation.evaluator import Exam, NotMeasured, Sitting
+from mmcc.evaluation.runs import find_checkpoint
+from mmcc.reproduce import plan
+from tests.reproduce.tiny_reproduction import own_videos
+
+
+@pytest.fixture(scope="session")
+def run_of(finished):
+    """The folder of a trained row."""
+    out, found = finished
+    return lambda row: str(out / next(run["folder"] for run in found.content["runs"] if run["run"] == row))
+
+
+def test_all_there_is_to_measure_of_a_run(run_of, steps_corpus):
+    found = evaluate(run_of("mmcc+"), steps_corpus)
+    assert found.model == "mmcc+" and found.skipped == {}
+    assert list(found.results) == [
+        *("cycle", "anticipation", "unshuffling", "arrow", "transitions", "neurons"),
+        *("transfer-anticipation", "transfer-unshuffling"),
+    ]
+    assert 0 <= found.results["cycle"].figures["cycle_rank"].mean <= 100
+    assert {"recall@5", "recall@5/current_removed"} <= found.results["anticipation"].figures.keys()
+    assert {"kendall_tau", "kendall_tau/text", "kendall_tau/all_pairs"} <= found.results["unshuffling"].figures.keys()
+    accuracy = {name for name in found.results["arrow"].figures if name.startswith("accuracy")}
+    assert accuracy == {"accuracy/mmcc+/at_random", "accuracy/mmcc+/own_choice"}
+    primary = set(found.results["anticipation"].figures["recall@1"].videos)
+    related = set(found.results["transfer-anticipation"].figures["recall@1"].videos)
+    assert len(primary) == 9 and len(related) == 3 and not primary & related
+
+
+def test_a_run_gives_what_reproduce_found_of_it(finished, run_of, steps_corpus):
+    found = evaluate(run_of("tap"), steps_corpus, tasks=["anticipation"]).results["anticipation"]
+    figures = finished[1].content["tables"]["table2"]["figures"]["tap"]["anticipation"]
+    assert {name: figure.mean for name, figure in found.figures.items()} == pytest.approx(
+        {name: content["mean"] for name, content in figures.items()}, rel=1e-6
+    )
+
+
+@pytest.mark.parametrize(
+    ("row", "skipped"), [("cross_modal", []), ("tap", ["cycle"]), ("memdpc", ["cycle"]), ("random", ["cycle"])]
+)
+def test_what_a_model_was_not_trained_for_is_left_out(run_of, steps_corpus, row, skipped):
+    source = row if row == "random" else run_of(row)
+    found = evaluate(source, steps_corpus, tasks=["cycle", "transitions"])
+    assert list(found.skipped) == skipped
+    if row == "cross_modal":
+        assert {name.split("/")[-1] for name in found.results["cycle"].figures} == {
+            *("cross_modal_rank", "cross_modal_rank_steps")
+        }
+
+
+def test_the_verb_prints_figures_with_chance(capsys, run_of, steps_corpus, tmp_path):
+    command = ["evaluate", run_of("mmcc"), "--corpus", str(steps_corpus), "--tasks", "anticipation,unshuffling"]
+    assert main([*command, "-o", str(tmp_path / "r.json")]) == 0
+    out = capsys.readouterr().out
+    assert "| recall@1" in out and "chance" in out and "task known" in out and "mmcc" in out
+    written = json.loads((tmp_path / "r.json").read_text())
+    assert written["schema"] == 1 and written["tasks"].keys() == {"anticipation", "unshuffling"}
+    figure = written["tasks"]["anticipation"]["figures"]["recall@1"]
+    assert figure["low"] <= figure["mean"] <= figure["high"] and len(figure["videos"]) == 9
+    assert main([*command, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == written
+
+
+def test_a_checkpoint_can_be_chosen(run_of, steps_corpus):
+    run = run_of("mmcc")
+    last = evaluate(run, steps_corpus, tasks=["anticipation"], checkpoint="last")
+    assert last.checkpoint.endswith("00000004")
+    same = evaluate(last.checkpoint, steps_corpus, tasks=["anticipation"])
+    assert same.results["anticipation"].to_json() == last.results["anticipation"].to_json()
+    with pytest.raises(InputError, match="no checkpoint 77"):
+        evaluate(run, steps_corpus, checkpoint=77)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["nowhere", "--corpus", "{corpus}"], 3, "no learner is named 'nowhere'"),
+        (["{run}", "--corpus", "nowhere"], 3, "not a corpus"),
+        (["{run}", "--corpus", "{corpus}", "--tasks", "cooking"], 2, "no such task"),
+        (["{run}", "--corpus", "{corpus}", "--checkpoint", "77"], 3, "no checkpoint 77"),
+        (["imagenet", "--corpus", "{corpus}"], 3, "feature vectors"),
+        (["{run}", "--corpus", "{corpus}", "-o", "nowhere/r.json"], 2, "there is no folder nowhere"),
+        (["{run}"], 2, "--corpus"),
+    ],
+)
+def test_wrong_input_gets_a_line_and_a_code(capsys, run_of, steps_corpus, arguments, code, message):
+    words = [word.format(corpus=steps_corpus, run=run_of("mmcc")) for word in arguments]
+    try:
+        given = main(["evaluate", *words])
+    except SystemExit as stop:
+        given = stop.code
+    err = capsys.readouterr().err
+    assert given == code and message in err and "Traceback" not in err
+
+
+def test_a_corpus_without_steps_leaves_cycles_and_the_arrow(capsys, run_of, unlabelled):
+    found = evaluate(run_of("mmcc+"), unlabelled)
+    assert list(found.results) == ["cycle", "arrow"]
+    assert set(found.skipped.values()) == {
+        *("none of the videos has labelled steps", "the corpus has no test video of a related task"),
+    }
+    command = ["evaluate", run_of("mmcc+"), "--corpus", str(unlabelled), "--tasks"]
+    assert main([*command, "cycle,anticipation"]) == 4  # asked for, and not had
+    assert "none of the videos has labelled steps" in capsys.readouterr().out
+    assert main([*command, "anticipation,transfer"]) == 3
+    assert "nothing can be measured of mmcc+" in capsys.readouterr().err
+
+
+def test_a_corpus_that_does_not_fit_the_model_is_named(capsys, run_of, tmp_path):
+    corpus = own_videos(tmp_path, dims=144)
+    for task in ("cycle", "arrow"):
+        assert main(["evaluate", run_of("mmcc+"), "--corpus", str(corpus), "--tasks", task]) == 3
+        assert "does not fit mmcc+" in capsys.readouterr().err
+
+
+def test_a_damaged_embedding_is_named(run_of, steps_corpus):
+    class Nothing:
+        name, modalities, temperature, past, combine = "nothing", ("vision",), 0.1, None, None
+
+        def embed_frames(self, frames):
+            return Embedding.of(frames * np.nan)
+
+        def future(self, node):
+            return node.pi
+
+    register_adapter("nothing", lambda corpus: Nothing())
+    with pytest.raises(InputError, match="as no number"):
+        evaluate("nothing", steps_corpus, tasks=["anticipation"])
+
+
+def with_other_words(run, folder):
+    """A run whose vocabulary is of another language."""
+    checkpoint = find_checkpoint(Path(run)).folder
+    shutil.copytree(checkpoint, folder)
+    words = (folder / "vocabulary.txt").read_text().split("\n")
+    (folder / "vocabulary.txt").write_text("\n".join([*words[:2], *(f"{word}ová" for word in words[2:-1]), ""]))
+    return str(folder)
+
+
+def test_a_run_of_another_vocabulary_is_told(capsys, run_of, steps_corpus, tmp_path):
+    for row in ("mmcc+", "tap"):
+        stranger = with_other_words(run_of(row), tmp_path / row)
+        found = evaluate(stranger, steps_corpus, tasks=["anticipation", "unshuffling"])
+        assert f"{row} knows no word of them" in found.skipped["anticipation"]
+        assert found.results["unshuffling"].notes[-1] == (
+            f"{row} does not know 100 % of the words said: it was trained on others"
+        )
+    assert main(["evaluate", stranger, "--corpus", str(steps_corpus), "--tasks", "anticipation"]) == 3
+    assert "knows no word of them" in capsys.readouterr().err
+
+
+def test_frames_of_another_size_are_told(pictures):
+    found = evaluate("kitchen", pictures, tasks=["transitions"])
+    (note,) = [note for note in found.results["transitions"].notes if "pixels" in note]
+    assert note == "mmcc+ learnt from frames of 48 pixels, and these have 32: ingest the videos with --size 48"
+
+
+def test_imagenet_weights_are_named_by_a_file(capsys, run_of, pictures, resnet, tmp_path):
+    command = ["--corpus", str(pictures), "--tasks", "transitions", "--imagenet"]
+    assert main(["evaluate", "imagenet", *command, str(resnet(0))]) == 0
+    assert "imagenet on" in capsys.readouterr().out
+    assert main(["evaluate", "imagenet", *command, str(tmp_path / "none.safetensors")]) == 3
+    assert "none.safetensors: no such file" in capsys.readouterr().err
+    assert main(["evaluate", run_of("mmcc"), *command, str(resnet(0))]) == 2
+    assert "--imagenet is for the learner imagenet" in capsys.readouterr().err
+
+
+def test_controls_can_be_measured_of_a_run(run_of, steps_corpus):
+    checkpoint = find_checkpoint(Path(run_of("mmcc+")))
+    sitting = Sitting(open_adapter(checkpoint.folder), Exam(Corpus.open(steps_corpus)), checkpoint)
+    for control, task in (
+        (plan.MEAN_ANTICIPATION, plan.ANTICIPATION),
+        (plan.MEAN_UNSHUFFLING, plan.UNSHUFFLING),
+        (plan.POSITION_UNSHUFFLING, plan.UNSHUFFLING),
+    ):
+        control_figures, figures = sitting.measure(control).figures, sitting.measure(task).figures
+        assert control_figures.keys() <= figures.keys()
+        name = next(iter(control_figures))
+        assert control_figures[name].totals.tolist() != figures[name].totals.tolist()
+
+
+def test_too_few_videos_to_learn_from_are_said_to_be(steps_corpus, run_of):
+    exam = Exam(Corpus.open(steps_corpus), learn_from=3)
+    sitting = Sitting(open_adapter(run_of("mmcc")), exam, None)
+    assert len(exam.learning) == 3
+    for task in (plan.ARROW, plan.POSITION_UNSHUFFLING):
+        with pytest.raises(NotMeasured, match="fewer than 5 training videos"):
+            sitting.measure(task)
+
+
+def test_where_nothing_is_said_no_neuron_goes_with_a_word(steps_corpus, run_of):
+    sitting = Sitting(open_adapter(run_of("mmcc")), Exam(Corpus.open(steps_corpus)), None)
+    sitting.__dict__["primary"] = [replace(video, times=video.times + 1e6) for video in sitting.primary]
+    with pytest.raises(NotMeasured, match="nothing is said"):
+        sitting.measure(plan.NEURONS)
+
+
+def test_a_corpus_is_known_by_its_content(steps_corpus, tmp_path, unlabelled):
+    first = Exam(Corpus.open(steps_corpus)).fingerprint
+    shutil.copytree(steps_corpus, tmp_path / "copy")
+    assert Exam(Corpus.open(tmp_path / "copy")).fingerprint == first
+    assert Exam(Corpus.open(unlabelled)).fingerprint != first
+
+
+def test_settings_are_chosen_on_other_videos_than_tests_are_made_on(steps_corpus):
+    corpus = Corpus.open(steps_corpus)
+    tested, choosing = Exam(corpus), Exam(corpus, on="validation", held_out=0.5)
+    assert choosing.primary and set(choosing.primary) <= set(corpus.split("train"))
+    assert not set(choosing.primary + choosing.related) & set(tested.primary + tested.related)
+    assert not set(choosing.primary) & set(choosing.learning)

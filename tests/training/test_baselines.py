@@ -1,0 +1,236 @@
+"""Every objective end to end: trained, validated, saved, cut, resumed, loaded; and what a run may begin with."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from mmcc.corpus import Corpus
+from mmcc.data import UsableVideos
+from mmcc.errors import InputError
+from mmcc.models import MMCC, Anticipator, MemDPC, load_model
+from mmcc.objectives import Losses, register_objective
+from mmcc.objectives.registry import ALL_SKILLS, CORRESPONDENCE, FUTURE, PAST, find_objective
+from mmcc.training import initialization
+from mmcc.training.config import Config, load_config
+from mmcc.training.loop import build_model
+from mmcc.training.processes import ProcessGroup
+from mmcc.training.run import read_metrics
+from mmcc.training.validation import FIGURES, SKILL_OF
+from tests.training.test_loop import Cut, Watcher, assert_same_run, cut, run_of
+from tests.training.tiny_runs import tiny_config
+
+BASELINES = {  # the settings it takes, the class that comes of it, its terms
+    "cross_modal": ((), MMCC, {"cross_modal"}),
+    "representation_anticipation": (
+        ("data.frame_rates=[1.0]",),
+        Anticipator,
+        {"anticipation", "target_share/vision", "target_share/text"},
+    ),
+    "time_agnostic": (
+        ("objective.anticipation.across=true",),
+        Anticipator,
+        {"anticipation", "anticipation_across", "target_share/vision", "target_share/text"},
+    ),
+    "memdpc": (("objective.memdpc.slots=32",), MemDPC, {"future", "past"}),
+}
+ALWAYS = {"step", "part", "loss", "gradient_norm", "lambda1", "lr", "frames_per_second", "waiting_share"}
+IDLE = ("projections.", "state.", "predictors.backward_head.")
+
+
+@pytest.fixture(scope="module")
+def cross_modal(vectors_path, tmp_path_factory):
+    torch.set_num_threads(1)
+    run = tmp_path_factory.mktemp("cross_modal") / "run"
+    return run, run_of(vectors_path, run, tiny_config("objective.name=cross_modal"))
+
+
+def baseline_config(name, cross_modal, *overrides):
+    own, kind, _ = BASELINES[name]
+    init = (f"train.init={cross_modal[0]}",) if kind is Anticipator else ()
+    return tiny_config(f"objective.name={name}", *own, *init, *overrides)
+
+
+@pytest.fixture(scope="module")
+def uncut(vectors_path, cross_modal, tmp_path_factory):
+    """One whole run of each."""
+    torch.set_num_threads(1)
+    folder = tmp_path_factory.mktemp("uncut_rivals")
+    return {
+        name: (folder / name, run_of(vectors_path, folder / name, baseline_config(name, cross_modal)))
+        for name in BASELINES
+    }
+
+
+@pytest.mark.parametrize("name", BASELINES)
+def test_a_run_of_each_rival(uncut, name):
+    run, report = uncut[name]
+    _, kind, terms = BASELINES[name]
+    model = load_model(report.best)
+    assert type(model) is kind and Config.from_yaml(Path(report.best) / "config.yaml").objective.name == name
+    lines = [line for line in read_metrics(run) if line["part"] == "train"]
+    assert lines[0].keys() == ALWAYS | terms and len({line["loss"] for line in lines}) == 6
+    first, last = (load_file(run / "checkpoints" / step / "model.safetensors") for step in ("00000004", "00000006"))
+    assert any(not torch.equal(first[key], last[key]) for key in first)
+
+
+@pytest.mark.parametrize("name", BASELINES)
+def test_only_what_it_was_trained_for_is_measured(uncut, name):
+    figures, skills = uncut[name][1].validation, find_objective(name).skills
+    for figure in FIGURES:
+        assert (figures[figure] is None) == (SKILL_OF[figure] not in skills), figure
+    parts = {"cross_modal_rank": CORRESPONDENCE, "future_rank": FUTURE, "travelled_rank": PAST}
+    expected = [figures[part] if skill in skills else 50.0 for part, skill in parts.items()]
+    assert figures["score"] == pytest.approx(sum(expected) / 3)
+    if name == "memdpc":
+        assert figures["text/future_rank"] is None and figures["vision/future_rank"] == figures["future_rank"]
+
+
+@pytest.mark.parametrize("name", BASELINES)
+def test_cut_and_resumed_it_is_the_uncut_run(uncut, vectors_path, cross_modal, tmp_path, name):
+    run, config = tmp_path / "run", baseline_config(name, cross_modal)
+    with pytest.raises(Cut):
+        run_of(vectors_path, run, config, progress=Watcher(5, cut))
+    run_of(vectors_path, run, config, resume=True)
+    assert_same_run(run, uncut[name][0])
+
+
+@pytest.mark.parametrize("name", ["representation_anticipation", "time_agnostic"])
+def test_the_targets_are_the_cross_modal_run_whatever_was_trained(uncut, cross_modal, name):
+    run, report = uncut[name]
+    origin, model = load_model(cross_modal[1].best).state_dict(), load_model(report.checkpoint)
+    assert all(torch.equal(tensor, origin[key]) for key, tensor in model.target.state_dict().items())
+    moved = {key for key, tensor in model.model.state_dict().items() if not torch.equal(tensor, origin[key])}
+    assert "predictors.forward_head.0.weight" in moved and "text_encoder.w1.weight" in moved
+    assert not any(key.startswith(IDLE) for key in moved)
+    ranks = [line["cross_modal_rank"] for line in read_metrics(run) if line["part"] == "validation"]
+    assert len(set(ranks)) == 1
+    state = load_file(Path(report.checkpoint) / "training_state.safetensors")
+    assert state and all(key.startswith("model.") for key in state)
+    assert (run / "vocabulary.txt").read_text() == (cross_modal[0] / "vocabulary.txt").read_text()
+
+
+def test_once_it_has_a_checkpoint_a_run_stands_alone(vectors_path, cross_modal, uncut, tmp_path):
+    name, moved = "time_agnostic", tmp_path / "cross_modal"
+    shutil.copytree(cross_modal[0], moved)
+    config = baseline_config(name, (moved,))
+    with pytest.raises(Cut):
+        run_of(vectors_path, tmp_path / "run", config, progress=Watcher(5, cut))
+    shutil.rmtree(moved)
+    run_of(vectors_path, tmp_path / "run", config, resume=True)
+    assert_same_run(tmp_path / "run", uncut[name][0])
+
+
+def fails(corpus, run, *overrides):
+    with pytest.raises(InputError) as caught:
+        run_of(corpus, run, tiny_config(*overrides))
+    return caught.value
+
+
+@pytest.mark.parametrize("name", ["representation_anticipation", "time_agnostic"])
+def test_without_a_cross_modal_run_it_says_what_to_train_first(vectors_path, tmp_path, name):
+    error = fails(vectors_path, tmp_path / "run", f"objective.name={name}")
+    assert error.path == "train.init" and "--objective.name cross_modal first" in error.remedy
+    assert not (tmp_path / "run").exists()
+
+
+def test_what_is_no_beginning(vectors_path, cross_modal, uncut, tmp_path):
+    """Each mistake is named before a run's folder is made, or, where weights have to be read for it, thereafter."""
+    run, tap = tmp_path / "run", "objective.name=time_agnostic"
+    error = fails(vectors_path, run, tap, f"train.init={tmp_path / 'nowhere'}")
+    assert "no such folder" in error.cause
+    assert "no run and no checkpoint" in fails(vectors_path, run, tap, f"train.init={tmp_path}").cause
+    (tmp_path / "begun" / "checkpoints").mkdir(parents=True)
+    assert "no checkpoint yet" in fails(vectors_path, run, tap, f"train.init={tmp_path / 'begun'}").cause
+    error = fails(vectors_path, run, tap, f"train.init={uncut['memdpc'][0]}")
+    assert "was trained for memdpc" in error.cause and "cross_modal" in error.remedy
+    damaged = tmp_path / "damaged"
+    shutil.copytree(cross_modal[1].best, damaged)
+    (damaged / "model.safetensors").write_bytes(b"")
+    assert "is damaged" in fails(vectors_path, run, tap, f"train.init={damaged}").cause
+    assert not run.exists()
+    error = fails(vectors_path, tmp_path / "wide", tap, f"train.init={cross_modal[0]}", "model.dims=24")
+    assert error.cause == "was trained with model.dims = 16, not 24" and "--model.dims 16" in error.remedy
+    error = fails(vectors_path, tmp_path / "mmcc", f"train.init={uncut['memdpc'][0]}")
+    assert "memdpc is no beginning for one of type mmcc" in error.cause
+
+
+@pytest.mark.parametrize("name", ["mmcc", "memdpc"])
+def test_any_objective_can_begin_with_a_checkpoint(vectors_path, cross_modal, tmp_path, name):
+    """MMCC after pre-training, without its cross-modal loss; the first step is taken from there."""
+    checkpoint = cross_modal[1].checkpoint
+    config = tiny_config(f"objective.name={name}", f"train.init={checkpoint}", "train.lambda2=0", "train.steps=1")
+    said = []
+    report = run_of(vectors_path, tmp_path / "run", config, say=said.append)
+    assert f"beginning with the weights of {checkpoint}" in said
+    origin, model = load_model(checkpoint).state_dict(), load_model(report.checkpoint).state_dict()
+    seen = [key for key in origin if key.startswith("frame_encoder.")]
+    assert all((origin[key] - model[key]).abs().max() < 2e-3 for key in seen)  # Adam's first step is lr = 1e-3
+
+
+def test_a_beginning_given_by_a_relative_path_is_found_again_from_elsewhere(
+    vectors_path, cross_modal, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(cross_modal[0].parent)
+    run_of(vectors_path, tmp_path / "run", tiny_config("train.init=run", "train.steps=1"))
+    assert Config.from_yaml(tmp_path / "run" / "config.yaml").train.init == str(cross_modal[0])
+
+
+def test_the_best_checkpoint_of_a_run_is_its_beginning(cross_modal, tmp_path):
+    config = tiny_config(f"train.init={cross_modal[0]}")
+    assert str(initialization.first_weights(config, tmp_path, print)) == cross_modal[1].best
+    assert initialization.first_weights(tiny_config(), tmp_path, print) is None
+
+
+@pytest.mark.parametrize("rates", ["[0.5]", "[1.0, 0.25]"])
+def test_ra_refuses_a_rate_that_has_no_frame_a_second_ahead(vectors_path, cross_modal, tmp_path, rates):
+    config = baseline_config("representation_anticipation", cross_modal, f"data.frame_rates={rates}")
+    with pytest.raises(InputError) as caught:
+        run_of(vectors_path, tmp_path / "run", config)
+    assert caught.value.path == "data.frame_rates" and "1 s (± 0.25) after it" in caught.value.cause
+    videos = UsableVideos(Corpus.open(vectors_path), "train", load_config("tap").data)
+    initialization.check_frame_rates(find_objective("time_agnostic"), load_config("tap"), videos)
+
+
+def test_yours_is_trained_by_its_name(vectors_path, tmp_path):
+    def build(config):
+        def shrink(model, nodes, batch, weights, random):
+            total = nodes["vision"].z.square().mean()
+            return Losses(total, {"size": total.detach()})
+
+        return shrink
+
+    register_objective("tests/small", lambda model, _, words: MMCC(model, words), build, skills=())
+    report = run_of(vectors_path, tmp_path / "run", tiny_config("objective.name=tests/small"))
+    sizes = [line["size"] for line in read_metrics(tmp_path / "run") if "size" in line]
+    assert sizes[-1] < sizes[0] and report.validation["score"] == 50
+
+
+def test_an_objective_nobody_knows_is_named(vectors_path, tmp_path):
+    with pytest.raises(InputError) as caught:
+        load_config(None, ["objective.name=mcmc"])
+    assert "objective.name: no objective is named 'mcmc'" in caught.value.cause and "cross_modal" in caught.value.cause
+    with pytest.raises(InputError, match="frame_weights: set it or init"):
+        load_config(None, ["train.init=run", "train.frame_weights=resnet.safetensors"])
+
+
+def test_a_run_from_before_there_were_rivals_still_loads(tmp_path):
+    path = tmp_path / "config.yaml"
+    path.write_text("objective: {cycle: {path: across}, fine_tune: false}\ntrain: {steps: 9}\n")
+    config = Config.from_yaml(path)
+    assert config.objective.name == "mmcc" and config.train.init is None
+    assert config.objective.cycle.path == "across" and not config.objective.fine_tune
+
+
+@pytest.mark.parametrize("name", ["cross_modal", "ra", "tap", "memdpc"])
+def test_shipped_rivals_are_sized_like_the_kitchen(name):
+    config, kitchen = load_config(name), load_config("kitchen")
+    assert config.model == kitchen.model and config.train.batch_size == kitchen.train.batch_size
+    assert config.data.max_frames == kitchen.data.max_frames and config.train.lr == kitchen.train.lr
+    if config.objective.name == "representation_anticipation":
+        assert config.data.frame_rates == (1.0,)
+    assert find_objective(config.objective.name).skills < ALL_SKILLS
+    model = build_model(config, 20, ProcessGroup())
+    assert model.training and len(model.frame_encoders()) == (2 if name in ("ra", "tap") else 1)
