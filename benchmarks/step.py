@@ -22,7 +22,7 @@ import torch
 from benchmarks.common import Figures, ingest, run_mmcc
 from mmcc.data.batch import Batch
 from mmcc.models.config import ModelConfig
-from mmcc.objectives.mmcc import MMCCObjective
+from mmcc.models.encoders import FrameResNetSettings
 from mmcc.training.config import Config, TrainConfig
 from mmcc.training.loop import build_model
 from mmcc.training.processes import join_world
@@ -41,7 +41,9 @@ def main() -> None:
     options = parser.parse_args()
     figures = Figures()
     for width, dims, pixels, segments in SIZES:
-        ratio = step_over_encoder(ModelConfig(dims=dims, width=width), pixels, segments, options.repeats)
+        ratio = step_over_encoder(
+            ModelConfig(dims=dims, frame_encoder=FrameResNetSettings(width=width)), pixels, segments, options.repeats
+        )
         figures.show(
             f"a step / its encoder: width {width}, d {dims}, {segments} x 32 frames of {pixels} px", ratio, most=1.1
         )
@@ -56,9 +58,7 @@ def step_over_encoder(model_config: ModelConfig, pixels: int, segments: int, rep
     with join_world("cpu") as world:
         model = build_model(config, VOCABULARY, world)
         optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4, fused=True)
-        stepper = Stepper(
-            model, MMCCObjective(config.objective), optimizer, Schedule(config.train, 1000), config.train, world
-        )
+        stepper = Stepper(model, config.objective, optimizer, Schedule(config.train, 1000), config.train, world)
         ratios = []
         for number in range(repeats + 1):
             begun = time.perf_counter()
@@ -94,7 +94,7 @@ def waiting(steps: int) -> float:
         ingest(world, corpus, "--size", 48)
         flags = {"steps": steps, "batch_size": 32, "workers": 1, "log_every": 1, "validate_every": 10 * steps}
         words = [word for name, value in flags.items() for word in (f"--train.{name}", value)]
-        run_mmcc("train", corpus, "-o", run, "--model.width", 32, "--data.frame_rates", "[0.5]", *words)
+        run_mmcc("train", corpus, "-o", run, "--model.frame_encoder.width", 32, "--data.frame_rates", "[0.5]", *words)
         lines = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
     shares = [line["waiting_share"] for line in lines if "waiting_share" in line]
     return 100 * float(np.mean(shares[steps // 10 :]))

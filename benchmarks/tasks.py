@@ -26,11 +26,12 @@ from mmcc.corpus.source import LabelledClip, Task
 from mmcc.data.vocabulary import Vocabulary
 from mmcc.evaluation import unshuffling
 from mmcc.evaluation.adapter import Embedding
-from mmcc.evaluation.adapters import MMCCAdapter, Words
+from mmcc.evaluation.adapters import TrainedAdapter, Words
 from mmcc.evaluation.embedding import EmbeddedVideo
 from mmcc.evaluation.neurons import SpokenWords, spearman
 from mmcc.evaluation.transitions import BLOCK, salient_transitions
 from mmcc.models.config import ModelConfig
+from mmcc.models.encoders import FeatureSettings
 from mmcc.models.model import MMCC
 
 SHORT, LONG = 600, 36_000  # frames: ten minutes and ten hours, one a second
@@ -108,10 +109,10 @@ def multiply(video: EmbeddedVideo) -> None:
                 rows @ columns.T
 
 
-def made_up_adapter(dims: int) -> MMCCAdapter:
+def made_up_adapter(dims: int) -> TrainedAdapter:
     """Untrained, which costs the same."""
-    model = MMCC(ModelConfig(dims=dims, frame_encoder="features", feature_dims=1), vocabulary_size=2)
-    return MMCCAdapter(model, Words(Vocabulary([])), name="mmcc")
+    model = MMCC(ModelConfig(dims=dims, frame_encoder=FeatureSettings(feature_dims=1)), vocabulary_size=2)
+    return TrainedAdapter(model, words=Words(Vocabulary([])), name="mmcc")
 
 
 def made_up_video(frames: int, dims: int, name: str = "made up", steps: int = 0) -> EmbeddedVideo:

@@ -13,8 +13,8 @@ import pytest
 from mmcc.cli.main import VERBS
 from mmcc.corpus.crosstask import read_crosstask
 from mmcc.pretrained import SHIPPED
+from mmcc.settings import flatten, to_mapping
 from mmcc.training.config import Config
-from mmcc.training.settings import flatten, to_mapping
 
 ROOT = Path(__file__).parents[1]
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))

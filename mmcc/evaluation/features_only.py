@@ -19,7 +19,13 @@ from mmcc.corpus import Corpus
 from mmcc.errors import InputError, MissingDependency
 from mmcc.evaluation.adapter import Embedding, register_adapter
 from mmcc.models.config import ModelConfig
-from mmcc.models.encoders import build_frame_encoder, load_published_weights
+from mmcc.models.encoders import (
+    FeatureSettings,
+    FrameEncoderSettings,
+    FrameResNetSettings,
+    build_frame_encoder,
+    load_published_weights,
+)
 from mmcc.models.nodes import VISION
 from mmcc.models.weights import WeightsError
 
@@ -48,17 +54,17 @@ class FeaturesAdapter:
 
 def random_adapter(corpus: Corpus, *, width: int = 64, dims: int = 512, seed: int = 0) -> FeaturesAdapter:
     """The frame encoder that the corpus needs, as it is before training."""
-    vectors = corpus.manifest.encoding == "float32"
-    config = ModelConfig(
-        dims=dims,
-        width=width,
-        frame_encoder="features" if vectors else "resnet18",
-        feature_dims=corpus.manifest.size if vectors else 0,
-    )
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        encoder = build_frame_encoder(config).eval()
+        encoder = build_frame_encoder(encoder_for(corpus, width), dims).eval()
     return FeaturesAdapter("random", encoder)
+
+
+def encoder_for(corpus: Corpus, width: int) -> FrameEncoderSettings:
+    """The frame encoder that reads a corpus: vectors, or pictures with a ResNet of that width."""
+    if corpus.manifest.encoding == "float32":
+        return FeatureSettings(feature_dims=corpus.manifest.size)
+    return FrameResNetSettings(width=width)
 
 
 def imagenet_adapter(corpus: Corpus, *, weights: Path | None = None, pixels: int = PIXELS) -> FeaturesAdapter:
@@ -86,7 +92,7 @@ def enlarge(frames_PHWC: Tensor, pixels: int) -> Tensor:
 
 
 def _resnet(weights: Path) -> nn.Module:
-    encoder = build_frame_encoder(ModelConfig())
+    encoder = build_frame_encoder(FrameResNetSettings(), ModelConfig.dims)
     try:
         load_published_weights(encoder, weights)
     except WeightsError as error:

@@ -1,6 +1,8 @@
 """Frozen dataclasses from YAML and the command line: every key known, every value of its type, or an error that helps.
 
-A setting is named by its dotted path (`train.lr`), in files as nesting, on the command line as `--train.lr`.
+A setting is named by its dotted path (`train.lr`), in files as nesting, on the command line as `--train.lr`. Of a
+section that is a `NamedSettings`, the setting `name` decides which other settings there are; the name alone may stand
+for the section (`--model.frame_encoder resnet18`).
 """
 
 from __future__ import annotations
@@ -8,12 +10,14 @@ from __future__ import annotations
 import dataclasses
 import types
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Literal, Self, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import yaml
 
-from mmcc.errors import InputError
+from mmcc.errors import InputError, UsageError
+from mmcc.registry import Registry, UnknownName
 
 Settings = TypeVar("Settings")
 REMEDY = "`mmcc train CORPUS --print-config` shows every setting and its value."
@@ -22,12 +26,50 @@ REMEDY = "`mmcc train CORPUS --print-config` shows every setting and its value."
 class WrongSetting(ValueError):
     """A key that is not known, or a value that does not fit it; the message names the dotted path."""
 
+    remedy = REMEDY
 
-def build(kind: type[Settings], values: Mapping[str, Any], path: str = "") -> Settings:
+
+class UnknownSetting(WrongSetting):
+    """A `name` that nobody has registered: a module of the user's may be missing."""
+
+    remedy = UnknownName.remedy
+
+
+@dataclass(frozen=True)
+class NamedSettings:
+    """A section in which `name` decides what else can be set: each name has a subclass of its own."""
+
+    registry: ClassVar[Registry[Any]]  # of entries that have their class of settings as `settings`
+    name: str
+
+    @classmethod
+    def class_for(cls, name: str) -> type[Self]:
+        """The settings that go with a name; UnknownName lists the names there are."""
+        settings: type[Self] = cls.registry.find(name).settings
+        return settings
+
+    @classmethod
+    def own_name(cls) -> str:
+        return str(cls.__dataclass_fields__["name"].default)
+
+
+class EitherOr:
+    """Mixed into settings with pairs of which one is set and the other null; naming one replaces the other."""
+
+    either_or: ClassVar[tuple[tuple[str, str], ...]]
+
+    def check_pairs(self) -> None:
+        for one, other in self.either_or:
+            if (getattr(self, one) is None) == (getattr(self, other) is None):
+                raise ValueError(f"{one}: set it or {other}, and the other to null")
+
+
+def build(kind: type[Settings], values: Mapping[str, Any] | str, path: str = "") -> Settings:
     """An instance of a dataclass from nested mappings; what is not given keeps its default."""
+    kind, values = _own_class(kind, values, path)
     hints = get_type_hints(kind)
     known = [field.name for field in dataclasses.fields(kind)]  # type: ignore[arg-type]
-    given: dict[str, Any] = {}
+    given: dict[str, Any] = dict.fromkeys(_replaced(kind, values))
     for name, value in values.items():
         key = f"{path}.{name}" if path else str(name)
         if name not in known:
@@ -40,6 +82,30 @@ def build(kind: type[Settings], values: Mapping[str, Any], path: str = "") -> Se
     except ValueError as error:  # a dataclass that checks its own values
         message = str(error)
         raise WrongSetting(message if not path or message.startswith(f"{path}.") else f"{path}.{message}") from None
+
+
+def _own_class(
+    kind: type[Settings], values: Mapping[str, Any] | str, path: str
+) -> tuple[type[Settings], Mapping[str, Any]]:
+    """The class that a section's `name` chooses, and the section as a mapping."""
+    if not issubclass(kind, NamedSettings):
+        assert not isinstance(values, str)
+        return kind, values
+    values = {"name": values} if isinstance(values, str) else values
+    name = values.get("name", kind.own_name())
+    if not isinstance(name, str):
+        raise WrongSetting(f"{path}.name must be text, not {name!r}")
+    try:
+        return kind.class_for(name), values
+    except UnknownName as error:
+        raise UnknownSetting(f"{path}: {error}") from None
+
+
+def _replaced(kind: type, given: Mapping[str, Any]) -> list[str]:
+    """The settings that naming their partners makes null."""
+    pairs = kind.either_or if issubclass(kind, EitherOr) else ()
+    both_ways = [*pairs, *((other, one) for one, other in pairs)]
+    return [one for one, other in both_ways if one not in given and given.get(other) is not None]
 
 
 def to_mapping(settings: Any) -> dict[str, Any]:
@@ -56,13 +122,43 @@ def flatten(values: Mapping[str, Any], path: str = "") -> dict[str, Any]:
     return flat
 
 
-def merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    """Nested mappings, the second's values first."""
-    merged = dict(base)
+def merge(kind: type, base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    """Nested mappings for `build`, the second's values first. A section that gets another name keeps nothing of the
+    first's, whose settings were the other name's."""
+    hints = get_type_hints(kind)
+    merged = {name: value for name, value in base.items() if name not in _replaced(kind, {**over})}
     for name, value in over.items():
-        below = merged.get(name)
-        merged[name] = merge(below, value) if isinstance(below, Mapping) and isinstance(value, Mapping) else value
+        below, section = merged.get(name), hints.get(name)
+        if isinstance(section, type) and dataclasses.is_dataclass(section):
+            merged[name] = _merge_section(section, below, value)
+        else:
+            merged[name] = _merge_plain(below, value)
     return merged
+
+
+def _merge_section(section: type, below: Any, value: Any) -> Any:
+    if issubclass(section, NamedSettings):
+        below, value = ({"name": each} if isinstance(each, str) else each for each in (below, value))
+    below = {} if below is None else below
+    if not (isinstance(below, Mapping) and isinstance(value, Mapping)):
+        return value
+    if issubclass(section, NamedSettings):
+        name = below.get("name", section.own_name())
+        if value.get("name", name) != name or name not in section.registry:
+            return value if "name" in value else _merge_plain(below, value)
+        section = section.class_for(name)
+    return merge(section, below, value)
+
+
+def _merge_plain(below: Any, value: Any) -> Any:
+    """Of two values the second, of two sections both; a name beside a section is the section's."""
+    if isinstance(below, str) and isinstance(value, Mapping):
+        below = {"name": below}
+    elif isinstance(below, Mapping) and isinstance(value, str):
+        value = {"name": value}
+    if not (isinstance(below, Mapping) and isinstance(value, Mapping)):
+        return value
+    return {**below, **{name: _merge_plain(below.get(name), each) for name, each in value.items()}}
 
 
 def parse_overrides(overrides: list[str]) -> dict[str, Any]:
@@ -71,14 +167,14 @@ def parse_overrides(overrides: list[str]) -> dict[str, Any]:
     for override in overrides:
         key, equals, text = override.partition("=")
         if not equals or not all(key.split(".")):
-            raise InputError(override, "is not of the form train.lr=1e-4", REMEDY)
+            raise UsageError(f"{override} is not of the form train.lr=1e-4.")
         try:
             value: Any = yaml.safe_load(text) if text else ""
         except yaml.YAMLError:
             value = text
         for name in reversed(key.split(".")):
             value = {name: value}
-        nested = merge(nested, value)
+        nested = _merge_plain(nested, value)
     return nested
 
 
@@ -95,7 +191,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
     if content is None:
         return {}
     if not isinstance(content, dict) or not all(isinstance(key, str) for key in content):
-        raise InputError(path, "does not hold settings (`section:` with `name: value` below it)", REMEDY)
+        raise InputError(path, "does not contain settings (`section:` with `name: value` below it)", REMEDY)
     return content
 
 
@@ -117,7 +213,8 @@ def _convert(kind: Any, value: Any, key: str) -> Any:
     if origin is tuple:
         return _convert_tuple(get_args(kind), value, key)
     if dataclasses.is_dataclass(kind):
-        if not isinstance(value, Mapping):
+        by_name = isinstance(kind, type) and issubclass(kind, NamedSettings) and isinstance(value, str)
+        if not isinstance(value, Mapping) and not by_name:
             raise WrongSetting(f"{key} must be a section of settings, not {value!r}")
         return build(kind, value, key)  # type: ignore[arg-type]
     if kind is Path and isinstance(value, str):
