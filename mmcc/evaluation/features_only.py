@@ -1,6 +1,6 @@
-"""Learners that were not trained on video: an untrained network, and networks trained on ImageNet.
+"""Models that were not trained on video: an untrained network, and networks trained on ImageNet.
 
-They know no text and predict nothing: the future looks like the present, and a step like its pictures.
+They read no text and predict nothing: the future looks like the present, and a step like its pictures.
 
 Shapes: P frames, C channels, H × W pixels, D dims.
 """
@@ -37,7 +37,7 @@ class FeaturesAdapter:
     """Whatever maps frames to vectors."""
 
     modalities = (VISION,)
-    temperature = 0.1  # of no training: the trained learners' own
+    temperature = 0.1  # they have none of their own: that of the trained models
     past = None
     combine = None
 
@@ -70,7 +70,7 @@ def encoder_for(corpus: Corpus, width: int) -> FrameEncoderSettings:
 def imagenet_adapter(corpus: Corpus, *, weights: Path | None = None, pixels: int = PIXELS) -> FeaturesAdapter:
     """torchvision's ResNet-18 from a local .safetensors; without one, the EfficientNet-Lite0 of extra `imagenet`."""
     if corpus.manifest.encoding == "float32":
-        remedy = "Ingest the videos themselves, or leave this learner out."
+        remedy = "Ingest the videos themselves, or leave this model out."
         raise InputError(corpus.path, "holds feature vectors, and ImageNet networks take pictures", remedy)
     network = _efficientnet() if weights is None else _resnet(weights)
 
@@ -97,7 +97,7 @@ def _resnet(weights: Path) -> nn.Module:
         load_published_weights(encoder, weights)
     except WeightsError as error:
         raise InputError(error.path, error.cause, error.remedy) from None
-    encoder.head = nn.Identity()  # the pooled features: the head is not of the file
+    encoder.head = nn.Identity()  # the pooled features: the file has no head
     return encoder.eval()
 
 

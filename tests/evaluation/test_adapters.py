@@ -221,5 +221,5 @@ def test_a_learner_of_ones_own(vectors_corpus):  # noqa: F811
     assert build_adapter("brightness", vectors_corpus).name == "brightness"
     with pytest.raises(ValueError, match="registered already"):
         register_adapter("brightness", lambda corpus: Brightness())
-    with pytest.raises(ValueError, match=r"no learner is named 'darkness' .*brightness"):
+    with pytest.raises(ValueError, match=r"no model is named 'darkness' .*brightness"):
         build_adapter("darkness", vectors_corpus)
