@@ -16,20 +16,20 @@ lint: .venv/installed
 	$(BIN)/mypy
 
 bench: .venv/installed
-	$(BIN)/python -m benchmarks.ingest
-	$(BIN)/python -m benchmarks.read
-	$(BIN)/python -m benchmarks.captions
-	$(BIN)/python -m benchmarks.memory
+	$(BIN)/python -m benchmarks.speed.ingest
+	$(BIN)/python -m benchmarks.speed.read
+	$(BIN)/python -m benchmarks.speed.captions
+	$(BIN)/python -m benchmarks.speed.memory
 	$(BIN)/python -m benchmarks.robustness
-	$(BIN)/python -m benchmarks.calibration
-	$(BIN)/python -m benchmarks.leaks
-	$(BIN)/python -m benchmarks.references
-	$(BIN)/python -m benchmarks.kitchen
-	$(BIN)/python -m benchmarks.step
-	$(BIN)/python -m benchmarks.ordering
-	$(BIN)/python -m benchmarks.tasks
-	$(BIN)/python -m benchmarks.tools
-	$(BIN)/python -m benchmarks.search
+	$(BIN)/python -m benchmarks.validity.calibration
+	$(BIN)/python -m benchmarks.validity.leaks
+	$(BIN)/python -m benchmarks.validity.references
+	$(BIN)/python -m benchmarks.speed.kitchen
+	$(BIN)/python -m benchmarks.speed.step
+	$(BIN)/python -m benchmarks.speed.ordering
+	$(BIN)/python -m benchmarks.speed.evaluation
+	$(BIN)/python -m benchmarks.speed.tools
+	$(BIN)/python -m benchmarks.speed.search
 
 clean:
 	rm -rf .venv build demo

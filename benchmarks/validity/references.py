@@ -1,6 +1,6 @@
 """What later figures are read against: chance, and the ceiling of each metric, from the latent course of the videos.
 
-    python -m benchmarks.references [--videos 1200] [--seed 0] [--json]
+    python -m benchmarks.validity.references [--videos 1200] [--seed 0] [--json]
 
 Over the held-out videos of the primary tasks. Nothing is drawn: a script tells what every moment holds.
 """

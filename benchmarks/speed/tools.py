@@ -1,10 +1,10 @@
 """Asking about a 10-minute video against decoding it, and asking again.
 
-    python -m benchmarks.tools
+    python -m benchmarks.speed.tools
 
 Both sides are whole processes, interpreter start included. `mmcc transitions` reads the file, its captions, torch and
 the model, embeds every frame and writes JSON; the rival only decodes, in the same mode and to the same pictures, and
-throws them away. The second call is timed by the wall clock, as its user waits. Search has its own: benchmarks.search.
+throws them away. The second call is timed by the wall clock, as its user waits. Search: see benchmarks.speed.search.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """How fast a kitchen is written, and whether ingest reads all of it back.
 
-    python -m benchmarks.kitchen [--videos 1200]
+    python -m benchmarks.speed.kitchen [--videos 1200]
 
 The limit: 1,200 videos of about three minutes in ten minutes on two cores, so half a second of wall-clock time each.
 """

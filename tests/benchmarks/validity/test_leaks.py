@@ -8,15 +8,15 @@ import av
 import numpy as np
 import pytest
 
-from benchmarks.leaks import Filmed, artefacts, coarse, decode, distractor_pairs, neighbouring_pairs
-from benchmarks.probes import best_accuracy
+from benchmarks.validity.leaks import Filmed, artefacts, coarse, decode, distractor_pairs, neighbouring_pairs
+from benchmarks.validity.probes import best_accuracy
 from mmcc.kitchen.drawing.painter import Painter
 from mmcc.kitchen.plan import KitchenSettings, plan, script_of
 
 
 def test_probes_find_nothing_and_the_oracle_does():
-    command = [sys.executable, "-m", "benchmarks.leaks", "--videos", "150", "--size", "48", "--fps", "1"]
-    done = subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, text=True, timeout=600)
+    command = [sys.executable, "-m", "benchmarks.validity.leaks", "--videos", "150", "--size", "48", "--fps", "1"]
+    done = subprocess.run(command, cwd=Path(__file__).parents[3], capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count(" ok") == 9
 

@@ -1,6 +1,6 @@
 """What a training step costs beyond its encoder, and how long it waits for data.
 
-    python -m benchmarks.step [--repeats 5] [--wait-steps 60]
+    python -m benchmarks.speed.step [--repeats 5] [--wait-steps 60]
 
 A whole step (words, projections, eight cycles a segment and modality, all losses, gradients, Adam) against forward and
 backward of the bare frame encoder on the same frames, taken in turn; at width 32 also with d = 256, which is as wide

@@ -1,6 +1,6 @@
 """Random segments from a corpus against the least that reading them can cost.
 
-    python -m benchmarks.read
+    python -m benchmarks.speed.read
 
 JPEG shards: against decoding the same frames from memory. Raw shards: against copying them out of a memory map.
 """

@@ -1,6 +1,6 @@
 """What the tasks cost: transitions over long video, neurons and words, unshuffling.
 
-    python -m benchmarks.tasks [--repeats 101] [--pairs 40]
+    python -m benchmarks.speed.evaluation [--repeats 101] [--pairs 40]
 
 Transitions against the matrix products they are made of, taken in turn on the same blocks: g's layers, the concreteness
 of the frames, both sums of the first pass and the scores of the second. Memory is the most that a process of its own

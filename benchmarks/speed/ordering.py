@@ -1,6 +1,6 @@
 """Whether local search finds the orders that an exact solution, or LKH, finds.
 
-    python -m benchmarks.ordering [--bags 200]
+    python -m benchmarks.speed.ordering [--bags 200]
 
 Costs are -log P(u → v) of Eq. 12 over made-up videos: states that wander, seen through noise, and predictions of the
 next and the one before that are clear, faint or none at all (where every order is about as good, finding the best is

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarks.references import anticipation, arrow_of_time, cross_modal, unshuffling
+from benchmarks.validity.references import anticipation, arrow_of_time, cross_modal, unshuffling
 from mmcc.kitchen.plan import KitchenSettings, plan, script_of
 from mmcc.kitchen.recipes import PRIMARY
 from mmcc.kitchen.rng import Rng

@@ -1,6 +1,6 @@
 """Captions by the megabyte: 25 MB of each kind, from bytes to utterances.
 
-python -m benchmarks.captions
+python -m benchmarks.speed.captions
 """
 
 import random

@@ -1,6 +1,6 @@
 """The clock of the kitchen against that of CrossTask: the same statistics of both, side by side.
 
-    python -m benchmarks.calibration [RELEASE ...]
+    python -m benchmarks.validity.calibration [RELEASE ...]
 
 Judges the kitchen of three seeds, or each RELEASE in the format of CrossTask, such as `mmcc kitchen` writes. The real
 release is measured too where it lies in ../shared/data; the published figures are those it gave.
@@ -24,7 +24,7 @@ from mmcc.kitchen.plan import KitchenSettings, plan
 from mmcc.kitchen.write import write_text
 from mmcc.metrics import kendall_tau
 
-RELEASE = Path(__file__).parents[1].parent / "shared" / "data" / "crosstask" / "crosstask_release"
+RELEASE = Path(__file__).parents[3] / "shared" / "data" / "crosstask" / "crosstask_release"
 SEEDS = (0, 1, 2)
 
 # Statistic, its words, CrossTask as published in the issue of the kitchen, and by how much the kitchen may differ.

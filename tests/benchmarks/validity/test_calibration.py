@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.calibration import BOUNDS, Statistics, measure, of_kitchen, of_release, out_of_bounds
+from benchmarks.validity.calibration import BOUNDS, Statistics, measure, of_kitchen, of_release, out_of_bounds
 from mmcc.corpus.source import LabelledClip
 
 TASKS = {"soup": 4, "toast": 2}

@@ -1,6 +1,6 @@
 """Ingest against the ffmpeg command, in CPU time, and two workers against one, in wall-clock time.
 
-    python -m benchmarks.ingest
+    python -m benchmarks.speed.ingest
 
 Both sides do their whole job on the same 720p file: `mmcc ingest` as a user runs it, interpreter start, JPEG and
 disk included; ffmpeg decodes, takes a frame a second and scales it, and throws the result away.

@@ -1,6 +1,6 @@
 """Search over a million frames: an exact one against its matrix product, and FAISS against the exact one.
 
-    python -m benchmarks.search [--nodes 1000000]
+    python -m benchmarks.speed.search [--nodes 1000000]
 
 Embeddings are made up: videos of ten minutes that show one of two thousand things after another, through as much noise.
 Questions are such frames, too. FAISS is measured where it is installed (`pip install 'mmcc[search]'`).

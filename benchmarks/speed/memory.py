@@ -1,6 +1,6 @@
 """Peak memory of ingesting a 10-hour video: parent and worker together, as the system counts them.
 
-python -m benchmarks.memory
+python -m benchmarks.speed.memory
 """
 
 import subprocess

@@ -1,6 +1,6 @@
 """What tells time in a kitchen video, other than what the recipe did? Nothing should.
 
-    python -m benchmarks.leaks [--videos 400] [--seed 0] [--size 96] [--fps 2]
+    python -m benchmarks.validity.leaks [--videos 400] [--seed 0] [--size 96] [--fps 2]
 
 Probes are trained on some videos to tell what is early from what is late, and tested on others: on frames that show no
 step (their pixels, their codec artefacts and brightness, their number being odd), on chatter (its words, its length,
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from benchmarks.common import Figures, run_mmcc
-from benchmarks.probes import best_accuracy
+from benchmarks.validity.probes import best_accuracy
 from mmcc.kitchen.features import script_features
 from mmcc.kitchen.plan import KitchenSettings, plan, script_of
 from mmcc.kitchen.scene import Scene
