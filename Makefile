@@ -16,20 +16,7 @@ lint: .venv/installed
 	$(BIN)/mypy
 
 bench: .venv/installed
-	$(BIN)/python -m benchmarks.speed.ingest
-	$(BIN)/python -m benchmarks.speed.read
-	$(BIN)/python -m benchmarks.speed.captions
-	$(BIN)/python -m benchmarks.speed.memory
-	$(BIN)/python -m benchmarks.robustness
-	$(BIN)/python -m benchmarks.validity.calibration
-	$(BIN)/python -m benchmarks.validity.leaks
-	$(BIN)/python -m benchmarks.validity.references
-	$(BIN)/python -m benchmarks.speed.kitchen
-	$(BIN)/python -m benchmarks.speed.step
-	$(BIN)/python -m benchmarks.speed.ordering
-	$(BIN)/python -m benchmarks.speed.evaluation
-	$(BIN)/python -m benchmarks.speed.tools
-	$(BIN)/python -m benchmarks.speed.search
+	$(BIN)/python -m benchmarks $(if $(ONLY),--only "$(ONLY)")
 
 clean:
 	rm -rf .venv build demo

@@ -1,69 +1,68 @@
-"""Search over a million frames: an exact one against its matrix product, and FAISS against the exact one.
+"""Search over a million frames: exact search compared with its matrix product, FAISS with exact search.
 
     python -m benchmarks.speed.search [--nodes 1000000]
 
-Embeddings are made up: videos of ten minutes that show one of two thousand things after another, through as much noise.
-Questions are such frames, too. FAISS is measured where it is installed (`pip install 'mmcc[search]'`).
+Embeddings are made up: ten-minute videos that show one of two thousand things after another, with noise as strong as
+the signal. Queries are made the same way. FAISS is measured if installed (`pip install 'mmcc[search]'`).
 """
 
 from __future__ import annotations
 
-import argparse
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.common import Figures
+from benchmarks.common import Figure, Figures, command_line, finish
 from mmcc.evaluation.search import SearchableNodes, best_apart, changes, scores_of
 from mmcc.tools.search_index import has_faiss, make_faiss
 
 DIMS, FRAMES, THINGS, NOISE = 128, 600, 2000, 1.0
-QUESTIONS, TOP, WINDOW = 50, 10, 10.0
+QUERIES, TOP, WINDOW = 50, 10, 10.0
 Floats = NDArray[np.float32]
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def main(arguments: Sequence[str] | None = None) -> list[Figure]:
+    parser = command_line(__doc__)
     parser.add_argument("--nodes", type=int, default=1_000_000)
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     figures = Figures()
     things = _unit(np.random.default_rng(0).normal(size=(THINGS, DIMS)))
     nodes = made_up_nodes(options.nodes, things)
-    questions = _seen(things, np.random.default_rng(1).integers(0, THINGS, QUESTIONS), 2)
-    product = _seconds(lambda: [nodes.pi @ query for query in questions[:10]])
-    exact = _seconds(lambda: [_search(nodes, query) for query in questions[:10]])
-    change = _seconds(lambda: [changes(nodes, query, query) for query in questions[:3]]) / 3
+    queries = _seen(things, np.random.default_rng(1).integers(0, THINGS, QUERIES), 2)
+    product = _seconds(lambda: [nodes.pi @ query for query in queries[:10]])
+    exact = _seconds(lambda: [_search(nodes, query) for query in queries[:10]])
+    change = _seconds(lambda: [changes(nodes, query, query) for query in queries[:3]]) / 3
     what = f"{len(nodes.pi):,} nodes x {DIMS}"
-    figures.show(f"exact search / matrix product ({exact / 10:.3f} s, {what})", exact / product, most=1.5)
-    figures.show(f"changes / two matrix products ({change:.3f} s)", change / (2 * product / 10), most=2.5)
+    figures.at_most(f"exact search / matrix product ({exact / 10:.3f} s, {what})", exact / product, 1.5)
+    figures.at_most(f"changes / two matrix products ({change:.3f} s)", change / (2 * product / 10), 2.5)
     if not has_faiss():
-        print("faiss is not installed: nothing to compare with")
-        figures.exit()
+        print("FAISS is not installed: skipped")
+        return figures.measured
     start = time.process_time()
     index = make_faiss(nodes.pi)
     built = time.process_time() - start
-    found = index.search(questions, TOP)[1]
-    truth = [_best(scores_of(nodes.pi, query)) for query in questions]
+    found = index.search(queries, TOP)[1]
+    truth = [_best(scores_of(nodes.pi, query)) for query in queries]
     recall = np.mean([len(set(a.tolist()) & set(b.tolist())) / TOP for a, b in zip(found, truth, strict=True)])
-    faiss = _seconds(lambda: [index.search(query[None], TOP) for query in questions[:10]])
-    figures.show(f"recall@10 of FAISS (built in {built:.0f} s of CPU)", float(recall), least=0.95)
-    figures.show(f"FAISS / exact search ({faiss / 10:.4f} s)", faiss / exact, most=0.5)
-    figures.exit()
+    faiss = _seconds(lambda: [index.search(query[None], TOP) for query in queries[:10]])
+    figures.at_least(f"recall@10 of FAISS (built in {built:.0f} s of CPU)", float(recall), 0.95)
+    figures.at_most(f"FAISS / exact search ({faiss / 10:.4f} s)", faiss / exact, 0.5)
+    return figures.measured
 
 
 def made_up_nodes(count: int, things: Floats) -> SearchableNodes:
-    """Each video shows a thing for a while, then another."""
-    chance = np.random.default_rng(3)
+    """Videos that show one thing after another."""
+    rng = np.random.default_rng(3)
     video = (np.arange(count) // FRAMES).astype(np.int32)
-    shown = chance.integers(0, len(things), -(-count // 20)).repeat(20)[:count]  # for 20 s each
+    shown = rng.integers(0, len(things), -(-count // 20)).repeat(20)[:count]  # for 20 s each
     return SearchableNodes(_seen(things, shown, 4), video, (np.arange(count) % FRAMES).astype(np.float64))
 
 
 def _seen(things: Floats, which: NDArray[np.int64], seed: int) -> Floats:
-    chance = np.random.default_rng(seed)
-    noise = chance.standard_normal((len(which), DIMS), np.float32) * np.float32(NOISE / DIMS**0.5)
+    rng = np.random.default_rng(seed)
+    noise = rng.standard_normal((len(which), DIMS), np.float32) * np.float32(NOISE / DIMS**0.5)
     return _unit(things[which] + noise)
 
 
@@ -80,7 +79,7 @@ def _best(scores: Floats) -> NDArray[np.int64]:
 
 
 def _seconds(work: Callable[[], object]) -> float:
-    """CPU time of the best of three: other processes do not count."""
+    """Best CPU time of three runs; unlike wall-clock time, it does not count other processes."""
     spent = []
     for _ in range(3):
         start = time.process_time()
@@ -90,4 +89,4 @@ def _seconds(work: Callable[[], object]) -> float:
 
 
 if __name__ == "__main__":
-    main()
+    finish(main())

@@ -1,10 +1,11 @@
-"""Asking about a 10-minute video against decoding it, and asking again.
+"""Time of `mmcc transitions` on a 10-minute video compared with decoding it, and of a second call.
 
     python -m benchmarks.speed.tools
 
-Both sides are whole processes, interpreter start included. `mmcc transitions` reads the file, its captions, torch and
-the model, embeds every frame and writes JSON; the rival only decodes, in the same mode and to the same pictures, and
-throws them away. The second call is timed by the wall clock, as its user waits. Search: see benchmarks.speed.search.
+Both sides are whole processes, interpreter start included. `mmcc transitions` reads the video and its captions, loads
+torch and the model, embeds every frame and writes JSON. The process it is compared with decodes the same frames in the
+same way and discards them. The second call finds the embeddings cached; its bound is on the time that a user waits.
+Search has its own benchmark, benchmarks.speed.search.
 """
 
 from __future__ import annotations
@@ -12,11 +13,12 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
-from benchmarks.common import Figures, make_clip, run, run_mmcc
+from benchmarks.common import Figure, Figures, command_line, finish, make_clip, run, run_mmcc
 from mmcc.tools.footage import stored_size
 from mmcc.tools.model import open_model
 
@@ -30,7 +32,8 @@ with VideoSampler(Path(sys.argv[1]), Sampling(float(sys.argv[2]), int(sys.argv[3
 """
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> list[Figure]:
+    command_line(__doc__).parse_args(arguments)
     figures, model = Figures(), open_model("kitchen")
     sampling = (model.fps, stored_size(model), model.fit)
     with TemporaryDirectory() as name:
@@ -38,19 +41,19 @@ def main() -> None:
         cache = Path(name) / "cache"
         os.environ["MMCC_CACHE"] = str(cache)
         wall, cpu, second = [], [], []
-        for _ in range(ROUNDS):  # in turns, so that a busy moment hits both
+        for _ in range(ROUNDS):  # in turn, so that a busy moment affects both
             alone = run([sys.executable, "-c", DECODE, clip, *sampling])
             shutil.rmtree(cache, ignore_errors=True)
             first = run_mmcc("transitions", "kitchen", clip, "--json")
             second.append(run_mmcc("transitions", "kitchen", clip, "--json"))
             wall.append(first[0] / alone[0])
             cpu.append(first[1] / alone[1])
-    figures.show("CPU time of transitions on 10 minutes of 720p / decoding alone", median(cpu), most=1.5)
-    figures.show("wall-clock of the same", median(wall), most=1.5)
-    figures.show("second call, seconds of wall-clock", min(each[0] for each in second), most=1.0)
-    figures.show("second call, seconds of CPU time", median(each[1] for each in second), most=1.0)
-    figures.exit()
+    figures.at_most("CPU time of transitions on 10 minutes of 720p / decoding alone", median(cpu), 1.5)
+    figures.at_most("wall-clock time of transitions on 10 minutes of 720p / decoding alone", median(wall), 1.5)
+    figures.at_most("second call, seconds of wall-clock time", min(each[0] for each in second), 1.0)
+    figures.at_most("second call, seconds of CPU time", median(each[1] for each in second), 1.0)
+    return figures.measured
 
 
 if __name__ == "__main__":
-    main()
+    finish(main())
