@@ -77,7 +77,7 @@ class Figure(NamedTuple):
     @property
     def limit(self) -> str:
         """The bound as it is printed: "≤ 0.65"."""
-        return f"{_SIGNS[self.better]} {self.bound:g}"
+        return f"{_SIGNS[self.better]} {self.bound:.4g}"
 
 
 class Figures:

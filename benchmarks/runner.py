@@ -89,11 +89,12 @@ def summary(module: str) -> str:
 
 def print_table(measured: Mapping[str, Sequence[Figure]], failed: Mapping[str, str]) -> None:
     rows = [(name, figure) for name, figures in measured.items() for figure in figures]
-    widest = max((len(figure.name) for _, figure in rows), default=0)
-    print(f"\n{'benchmark':<12} {'figure':<{widest}} {'measured':>10}   {'bound':<8} ok")
+    name_width = max((len(figure.name) for _, figure in rows), default=0)
+    bound_width = max((len(figure.limit) for _, figure in rows), default=0)
+    print(f"\n{'benchmark':<12} {'figure':<{name_width}} {'measured':>10}   {'bound':<{bound_width}} ok")
     for name, figure in rows:
-        ok = "ok" if figure.ok else "MISSED"
-        print(f"{name:<12} {figure.name:<{widest}} {figure.measured:>10.3f}   {figure.limit:<8} {ok}")
+        measures = f"{figure.name:<{name_width}} {figure.measured:>10.3f}   {figure.limit:<{bound_width}}"
+        print(f"{name:<12} {measures} {'ok' if figure.ok else 'MISSED'}")
     for name, error in failed.items():
         print(f"{name:<12} FAILED: {error}")
     missed = sum(not figure.ok for _, figure in rows)

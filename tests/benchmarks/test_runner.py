@@ -38,6 +38,7 @@ BROKEN = {
     "raises": "raise ValueError('no such disk')",
     "exits": "raise SystemExit(0)",
     "dies": "import os; os._exit(3)",
+    "stops": "raise KeyboardInterrupt",
 }
 
 
@@ -86,13 +87,18 @@ def test_a_benchmark_that_fails_gives_1_and_the_rest_still_runs(benchmarks, capf
     assert "2 figures, 0 out of bounds; 1 benchmarks failed" in printed
 
 
+def test_ctrl_c_gives_130_and_the_table_so_far(benchmarks, capfd):
+    assert main(["--only", "few,stops,many"], benchmarks) == 130
+    assert {row[0] for row in table(capfd.readouterr().out) if row and row[-1] in ("ok", "MISSED")} == {"few"}
+
+
 @pytest.mark.parametrize("only", ["few,mamy", "", "few,"])
 def test_an_unknown_name_is_exit_2_with_the_known_ones(benchmarks, capfd, only):
     with pytest.raises(SystemExit) as end:
         main(["--only", only], benchmarks)
     assert end.value.code == 2
     printed = capfd.readouterr()
-    assert not printed.out and "known: few, many, raises, exits, dies" in printed.err
+    assert not printed.out and "known: few, many, raises, exits, dies, stops" in printed.err
 
 
 def test_list_shows_every_benchmark_and_imports_none(capfd):
