@@ -75,7 +75,7 @@ def _log_retrieval(cosine_nn: Floats) -> Floats:
 
 
 def equal_share(prediction: str, sets: int) -> tuple[float, float]:
-    """How many of the bags come out as well as by the exact solution: as a path, and by all pairs."""
+    """Percentage of sets that local search orders as well as the exact solver: as a path, and by all pairs."""
     paths = pairs = 0
     for seed in range(sets):
         cost = made_up_costs(8 + seed % (EXACT_UP_TO - 7), prediction, seed)

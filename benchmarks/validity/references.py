@@ -60,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> list[Figure]:
 
 
 def ceilings(name: str, table: Table) -> Iterator[Figure]:
-    """The first column of a table: all that know more must do at least as well as chance."""
+    """First column of each row but chance, which is the bound: whoever knows more must not score less."""
     chance, *oracles = table
     column = next(iter(table[chance]))
     for oracle in oracles:
