@@ -90,7 +90,7 @@ def test_every_flag_in_the_documents_exists():
     text = "".join(page.read_text() for page in PAGES)
     told = ""
     verbs = [["mmcc", verb.__name__] for verb in VERBS]
-    for command in (*verbs, ["benchmarks.references"], ["torch.distributed.run"]):
+    for command in (*verbs, ["benchmarks.validity.references"], ["torch.distributed.run"]):
         help_of = subprocess.run([sys.executable, "-m", *command, "--help"], cwd=ROOT, capture_output=True, text=True)
         told += help_of.stdout
     flags = {flag for flag in re.findall(r"--[a-z][a-z-]+(?:\.[a-z_.]+)?", text) if "." not in flag}

@@ -1,25 +1,25 @@
-"""What a training step costs beyond its encoder, and how long it waits for data.
+"""Cost of a training step compared with its frame encoder alone, and the time spent waiting for data.
 
-    python -m benchmarks.step [--repeats 5] [--wait-steps 60]
+    python -m benchmarks.speed.step [--repeats 5] [--wait-steps 60]
 
-A whole step (words, projections, eight cycles a segment and modality, all losses, gradients, Adam) against forward and
-backward of the bare frame encoder on the same frames, taken in turn; at width 32 also with d = 256, which is as wide
-as that encoder, to tell what the width of the heads costs. The share of waiting is that of a real run with one loader
-process, on a small kitchen.
+A whole step (words, projections, eight cycles per segment and modality, all losses, gradients, Adam) is compared with
+the forward and backward pass of the frame encoder alone on the same frames, in turn. Width 32 is also measured with
+d = 256, the output width of that encoder, to show what wider heads cost. The waiting time is that of a real run with
+one loader process on a small kitchen.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
 import torch
 
-from benchmarks.common import Figures, ingest, run_mmcc
+from benchmarks.common import Figure, Figures, command_line, finish, ingest, run_mmcc
 from mmcc.data.batch import Batch
 from mmcc.models.config import ModelConfig
 from mmcc.models.encoders import FrameResNetSettings
@@ -30,29 +30,28 @@ from mmcc.training.schedule import Schedule
 from mmcc.training.step import Stepper
 
 FRAMES, UTTERANCES, WORDS, VOCABULARY = 32, 16, 12, 1000  # of a segment of 64 s
-# Width, d, pixels, and segments: few where 2 cores see 30 frames a second.
+# Width, d, pixels, segments; few segments for the large model, which 2 cores run at 30 frames per second.
 SIZES = ((32, 512, 48, 32), (32, 256, 48, 32), (64, 512, 112, 4))
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def main(arguments: Sequence[str] | None = None) -> list[Figure]:
+    parser = command_line(__doc__)
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--wait-steps", type=int, default=60)
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     figures = Figures()
     for width, dims, pixels, segments in SIZES:
-        ratio = step_over_encoder(
-            ModelConfig(dims=dims, frame_encoder=FrameResNetSettings(width=width)), pixels, segments, options.repeats
+        model = ModelConfig(dims=dims, frame_encoder=FrameResNetSettings(width=width))
+        ratio = step_over_encoder(model, pixels, segments, options.repeats)
+        figures.at_most(
+            f"step / encoder alone: width {width}, d {dims}, {segments} x 32 frames of {pixels} px", ratio, 1.1
         )
-        figures.show(
-            f"a step / its encoder: width {width}, d {dims}, {segments} x 32 frames of {pixels} px", ratio, most=1.1
-        )
-    figures.show("share of a step spent waiting for data, one worker (%)", waiting(options.wait_steps), most=3)
-    figures.exit()
+    figures.at_most("share of a training step spent waiting for data, 1 worker (%)", waiting(options.wait_steps), 3)
+    return figures.measured
 
 
 def step_over_encoder(model_config: ModelConfig, pixels: int, segments: int, repeats: int) -> float:
-    """The median over the repeats, each of which takes both in turn."""
+    """Median ratio over the repeats; each repeat times both."""
     config = Config(model=model_config, train=TrainConfig(batch_size=segments))
     batch = made_up_batch(segments, pixels)
     with join_world("cpu") as world:
@@ -61,24 +60,24 @@ def step_over_encoder(model_config: ModelConfig, pixels: int, segments: int, rep
         stepper = Stepper(model, config.objective, optimizer, Schedule(config.train, 1000), config.train, world)
         ratios = []
         for number in range(repeats + 1):
-            begun = time.perf_counter()
+            start = time.perf_counter()
             model.embed_frames(batch.frames).sum().backward()  # type: ignore[no-untyped-call]
-            bare = time.perf_counter()
+            encoded = time.perf_counter()
             stepper.step(number, [batch])
-            ratios.append((time.perf_counter() - bare) / (bare - begun))
-    return float(np.median(ratios[1:]))  # the first one allocates
+            ratios.append((time.perf_counter() - encoded) / (encoded - start))
+    return float(np.median(ratios[1:]))  # the first repeat allocates memory
 
 
 def made_up_batch(segments: int, pixels: int) -> Batch:
-    chance = torch.Generator().manual_seed(0)
-    frequency = 1 / torch.arange(1.0, VOCABULARY - 1)  # Zipf's law: speech is mostly a few words
+    rng = torch.Generator().manual_seed(0)
+    frequency = 1 / torch.arange(1.0, VOCABULARY - 1)  # Zipf's law: a few words make up most of speech
     frame_times = torch.arange(FRAMES).mul(2.0).expand(segments, -1)
     text_times = torch.arange(UTTERANCES).mul(4.0).add(1.3).expand(segments, -1)
     return Batch(
-        frames=torch.randint(256, (segments * FRAMES, pixels, pixels, 3), dtype=torch.uint8, generator=chance),
+        frames=torch.randint(256, (segments * FRAMES, pixels, pixels, 3), dtype=torch.uint8, generator=rng),
         frame_valid=torch.ones(segments, FRAMES, dtype=torch.bool),
         frame_times=frame_times.contiguous(),
-        words=2 + torch.multinomial(frequency.expand(segments * UTTERANCES, -1), WORDS, True, generator=chance),
+        words=2 + torch.multinomial(frequency.expand(segments * UTTERANCES, -1), WORDS, True, generator=rng),
         text_valid=torch.ones(segments, UTTERANCES, dtype=torch.bool),
         text_times=text_times.contiguous(),
         videos=[str(segment) for segment in range(segments)],
@@ -87,7 +86,7 @@ def made_up_batch(segments: int, pixels: int) -> Batch:
 
 
 def waiting(steps: int) -> float:
-    """Over the steps of a run after its first tenth, in which the loader's process starts."""
+    """Mean share in percent, without the first tenth of the run, during which the loader process starts."""
     with TemporaryDirectory() as folder:
         world, corpus, run = Path(folder, "kitchen"), Path(folder, "corpus"), Path(folder, "run")
         run_mmcc("kitchen", world, "--videos", 60, "--size", 48, "--fps", 1)
@@ -101,4 +100,4 @@ def waiting(steps: int) -> float:
 
 
 if __name__ == "__main__":
-    main()
+    finish(main())

@@ -1,13 +1,13 @@
-"""What later figures are read against: chance, and the ceiling of each metric, from the latent course of the videos.
+"""Chance level and ceiling of each metric, computed from the scripts of the kitchen's videos.
 
-    python -m benchmarks.references [--videos 1200] [--seed 0] [--json]
+    python -m benchmarks.validity.references [--videos 1200] [--seed 0] [--json]
 
-Over the held-out videos of the primary tasks. Nothing is drawn: a script tells what every moment holds.
+Over the held-out videos of the primary tasks. No video is drawn: the scripts state what happens at every moment. A
+ceiling is the score of an oracle that knows the script; it must beat chance.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
+from benchmarks.common import Figure, command_line, finish
 from mmcc.evaluation.anticipation import references
 from mmcc.kitchen import KITCHEN_VERSION
 from mmcc.kitchen.narration import Spoken
@@ -25,22 +26,22 @@ from mmcc.kitchen.script import Moment, Script
 from mmcc.kitchen.shots import WORK
 from mmcc.metrics import chance_by_permutation, edit_distance, kendall_tau, percentile_rank, spearman_rho
 
-SEGMENT = 64  # seconds, as in training
-GUESSES = 20  # over which an oracle's guesses are averaged
+SEGMENT = 64  # seconds, as long as in training
+GUESSES = 20  # per video, averaged, where an oracle cannot tell clips apart
 Scores = NDArray[np.float64]
 Table = dict[str, dict[str, float]]
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def main(arguments: Sequence[str] | None = None) -> list[Figure]:
+    parser = command_line(__doc__)
     parser.add_argument("--videos", type=int, default=1200)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", action="store_true")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     settings = KitchenSettings(videos=options.videos, seed=options.seed)
     held_out = [each for each in plan(settings) if each.split == "validation" and each.recipe.primary]
     if not held_out:
-        parser.error(f"--videos {options.videos}: a kitchen so small holds out no video of a primary task")
+        parser.error(f"--videos {options.videos}: too few to hold out a video of a primary task")
     scripts = [script_of(each, settings) for each in tqdm(held_out, desc="scripts", leave=False, disable=None)]
     training = [script_of(each, settings) for each in plan(settings) if each.split == "train"]
     tables = {
@@ -51,10 +52,19 @@ def main() -> None:
     }
     if options.json:
         print(json.dumps({"kitchen_version": KITCHEN_VERSION, "seed": options.seed, **tables}))
-        return
-    print(f"kitchen version {KITCHEN_VERSION}, seed {options.seed}, {len(scripts)} held-out videos")
-    for name, table in tables.items():
-        show(name, table)
+    else:
+        print(f"kitchen version {KITCHEN_VERSION}, seed {options.seed}, {len(scripts)} held-out videos")
+        for name, table in tables.items():
+            show(name, table)
+    return [figure for name, table in tables.items() for figure in ceilings(name, table)]
+
+
+def ceilings(name: str, table: Table) -> Iterator[Figure]:
+    """First column of each row but chance, which is the bound: whoever knows more must not score less."""
+    chance, *oracles = table
+    column = next(iter(table[chance]))
+    for oracle in oracles:
+        yield Figure(f"{name}, {column}, {oracle.strip()}", table[oracle][column], table[chance][column], "higher")
 
 
 def show(name: str, table: Table) -> None:
@@ -65,7 +75,7 @@ def show(name: str, table: Table) -> None:
 
 
 def anticipation(scripts: Sequence[Script], settings: KitchenSettings) -> Table:
-    """Of each labelled clip but a task's last step: where the texts of the task's later steps rank among all texts."""
+    """Rank of the texts of a task's later steps among all texts, for each labelled clip but those of the last step."""
     texts = sorted({step.text for recipe in recipes_of(settings) if recipe.primary for step in recipe.steps})
     column = {text: at for at, text in enumerate(texts)}
     positive, of_task = [], []
@@ -95,7 +105,7 @@ def _row(column: dict[str, int], texts: Iterator[str]) -> NDArray[np.bool_]:
 
 
 def unshuffling(scripts: Sequence[Script]) -> Table:
-    """The labelled segments of a video put in order, against the order of their times."""
+    """The labelled clips of a video put in order, compared with their order in time."""
     metrics = {"kendall tau": kendall_tau, "spearman rho": spearman_rho, "edit dist.": edit_distance}
     rows: Table = {}
     several = [script for script in scripts if len(script.timeline.shown) >= 2]
@@ -107,9 +117,9 @@ def unshuffling(scripts: Sequence[Script]) -> Table:
         "oracle: task and step known": lambda script, at: script.timeline.shown[at].step,
         "oracle: what was done so far known": lambda script, at: script.done_before[at],
     }
-    chance = np.random.default_rng(0)
+    rng = np.random.default_rng(0)
     for row, key in keys.items():
-        orders = [_order(script, key, chance) for script in several for _ in range(GUESSES)]
+        orders = [_order(script, key, rng) for script in several for _ in range(GUESSES)]
         rows[row] = {name: float(np.mean([metric(order) for order in orders])) for name, metric in metrics.items()}
     return rows
 
@@ -123,25 +133,25 @@ def _by_chance(name: str, metric: Callable[[NDArray[np.int64]], Scores], count: 
     return _chances[name, count]
 
 
-def _order(script: Script, key: Callable[[Script, int], float], chance: np.random.Generator) -> list[int]:
-    """Segments by what an oracle knows of each; it guesses between those that look alike."""
+def _order(script: Script, key: Callable[[Script, int], float], rng: np.random.Generator) -> list[int]:
+    """The order of clips by what an oracle knows of each; it guesses between those it cannot tell apart."""
     count = len(script.timeline.shown)
-    ties = chance.random(count)
+    ties = rng.random(count)
     return sorted(range(count), key=lambda at: (key(script, at), ties[at]))
 
 
 def arrow_of_time(scripts: Sequence[Script], training: Sequence[Script], pairs: int = 200) -> Table:
-    """Which of two random frames of a video is first.
+    """Which of two random frames of a video comes first.
 
-    The oracle knows the task, and where the counter is in view how many steps were done. From the training videos it
-    knows when that is so; of a frame that shows nothing it expects the middle. It goes by the steps done where both
-    show the counter, else by when it expects the frames, and tosses a coin between equals.
+    The oracle knows the task and, while the counter is in view, how many steps are done. The training videos give it
+    the expected time of each number of steps; a frame that shows nothing is expected in the middle. It compares steps
+    done if both frames show the counter, expected times otherwise, and tosses a coin if they are equal.
     """
     expected = _expected_times(training)
-    chance = np.random.default_rng(0)
+    rng = np.random.default_rng(0)
     seen, right = [], []
     for script in scripts:
-        for a, b in chance.uniform(0, script.timeline.duration, (pairs, 2)):
+        for a, b in rng.uniform(0, script.timeline.duration, (pairs, 2)):
             first, second = (_clue(script, time, expected) for time in (min(a, b), max(a, b)))
             visible = first.done is not None and second.done is not None
             earlier, later = (first.done, second.done) if visible else (first.time, second.time)
@@ -155,8 +165,8 @@ def arrow_of_time(scripts: Sequence[Script], training: Sequence[Script], pairs: 
 
 
 class _Clue(NamedTuple):
-    done: int | None  # None where it cannot be seen
-    time: float  # when it is expected, as a share of the video
+    done: int | None  # steps; None if the counter is not in view
+    time: float  # expected, as a share of the video
 
 
 def _clue(script: Script, time: float, expected: dict[tuple[str, int], float]) -> _Clue:
@@ -167,7 +177,7 @@ def _clue(script: Script, time: float, expected: dict[tuple[str, int], float]) -
 
 
 def _expected_times(scripts: Sequence[Script]) -> dict[tuple[str, int], float]:
-    """By task and number of steps done: when that is so, in the mean."""
+    """Mean time by task and number of steps done."""
     times: dict[tuple[str, int], list[float]] = {}
     for script in scripts:
         for second in range(int(script.timeline.duration)):
@@ -177,12 +187,12 @@ def _expected_times(scripts: Sequence[Script]) -> dict[tuple[str, int], float]:
 
 
 def cross_modal(scripts: Sequence[Script]) -> Table:
-    """Where the node nearest in time ranks among a segment's nodes of the other modality.
+    """Rank of the node nearest in time among a segment's nodes of the other modality.
 
-    A simple oracle: it knows of an utterance which showing of which step it speaks of, if any, and of a frame what it
-    shows: that step, another, or the counter in a state near to it or far from it. It ranks by how much more often
-    such frames are the nearest than others are, counted over the videos themselves. Half of the utterances being
-    chatter and the rest some seconds early or late, this is about what narration allows.
+    A simple oracle: it knows which clip of which step an utterance is about, if any, and what a frame shows: that step,
+    another step, or the counter in a state near to that step or far from it. It ranks each kind of frame by how often
+    it is the nearest, counted over the same videos. Half of the utterances are chatter and the rest come some seconds
+    early or late, so narration allows little more.
     """
     views = [view for script in scripts for view in _segments(script)]
     nearest, all_pairs = Counter[str](), Counter[str]()
@@ -209,7 +219,7 @@ def cross_modal(scripts: Sequence[Script]) -> Table:
 
 
 class _View(NamedTuple):
-    """The nodes of a segment, as the oracle sees them."""
+    """The nodes of a segment as the oracle sees them."""
 
     kinds: list[list[str]]  # utterance by frame: how the two relate
     about: list[int | None]
@@ -247,4 +257,4 @@ def _relation(script: Script, spoken: Spoken, moment: Moment) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    finish(main())

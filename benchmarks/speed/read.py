@@ -1,12 +1,12 @@
-"""Random segments from a corpus against the least that reading them can cost.
+"""Reading random segments from a corpus, compared with decoding or copying the same frames in memory.
 
-    python -m benchmarks.read
+    python -m benchmarks.speed.read
 
-JPEG shards: against decoding the same frames from memory. Raw shards: against copying them out of a memory map.
+JPEG shards are compared with decoding the same frames from memory, raw shards with copying them from a memory map.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.common import Figures, ingest, make_clip
+from benchmarks.common import Figure, Figures, command_line, finish, ingest, make_clip
 from mmcc.corpus import Corpus
 from mmcc.media.jpeg import decode_jpeg, encode_jpeg
 
@@ -22,7 +22,8 @@ FRAMES, VIDEOS, ROUNDS = 64, 24, 15
 Read = Callable[[int, int], Any]  # video number, first frame
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> list[Figure]:
+    command_line(__doc__).parse_args(arguments)
     figures = Figures()
     with TemporaryDirectory() as name:
         folder = Path(name)
@@ -32,12 +33,12 @@ def main() -> None:
             (folder / "clips" / f"{number:02d}.mp4").symlink_to(clip)
         ingest(folder / "clips", folder / "jpeg", "--size", 128)
         ingest(folder / "clips", folder / "raw", "--size", 64)
-        against_decoding(Corpus.open(folder / "jpeg"), figures)
-        against_memmap(Corpus.open(folder / "raw"), folder / "frames.raw", figures)
-    figures.exit()
+        compare_with_decoding(Corpus.open(folder / "jpeg"), figures)
+        compare_with_memmap(Corpus.open(folder / "raw"), folder / "frames.raw", figures)
+    return figures.measured
 
 
-def against_decoding(corpus: Corpus, figures: Figures) -> None:
+def compare_with_decoding(corpus: Corpus, figures: Figures) -> None:
     ids = corpus.ids
     in_memory = [[encode_jpeg(frame, 90) for frame in corpus[video_id].frames()] for video_id in ids]
 
@@ -50,7 +51,7 @@ def against_decoding(corpus: Corpus, figures: Figures) -> None:
     compare("segments/s from JPEG shards / decoding from memory", corpus, limit, 20, figures, least=0.9)
 
 
-def against_memmap(corpus: Corpus, path: Path, figures: Figures) -> None:
+def compare_with_memmap(corpus: Corpus, path: Path, figures: Figures) -> None:
     frames = np.stack([corpus[video_id].frames() for video_id in corpus.ids])
     frames.tofile(path)
     mapped = np.memmap(path, np.uint8, "r", shape=frames.shape)
@@ -61,7 +62,7 @@ def against_memmap(corpus: Corpus, path: Path, figures: Figures) -> None:
     compare("segments/s from raw shards / copying from a memmap", corpus, limit, 400, figures, least=0.7)
 
 
-def compare(what: str, corpus: Corpus, limit: Read, draws: int, figures: Figures, least: float) -> None:
+def compare(what: str, corpus: Corpus, limit: Read, count: int, figures: Figures, least: float) -> None:
     ids, length = corpus.ids, len(corpus[corpus.ids[0]].times)
 
     def ours(video: int, first: int) -> Any:
@@ -71,16 +72,14 @@ def compare(what: str, corpus: Corpus, limit: Read, draws: int, figures: Figures
         assert len(excerpt.frames) == FRAMES
         return excerpt
 
-    chance = np.random.default_rng(0)
+    rng = np.random.default_rng(0)
     ratios, speeds = [], []
     for _ in range(ROUNDS):
-        places = list(
-            zip(chance.integers(len(ids), size=draws), chance.integers(length - FRAMES, size=draws), strict=True)
-        )
+        places = list(zip(rng.integers(len(ids), size=count), rng.integers(length - FRAMES, size=count), strict=True))
         best, mine = timed(limit, places), timed(ours, places)
         ratios.append(best / mine)
-        speeds.append(draws / mine)
-    figures.show(f"{what} ({median(speeds):,.0f}/s)", median(ratios), least=least)
+        speeds.append(count / mine)
+    figures.at_least(f"{what} ({median(speeds):,.0f}/s)", median(ratios), least)
 
 
 def timed(read: Read, places: list[tuple[int, int]]) -> float:
@@ -91,4 +90,4 @@ def timed(read: Read, places: list[tuple[int, int]]) -> float:
 
 
 if __name__ == "__main__":
-    main()
+    finish(main())

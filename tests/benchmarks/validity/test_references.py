@@ -1,9 +1,9 @@
-"""The references of the kitchen: chance by the formula, ceilings by what an oracle knows."""
+"""References of the kitchen: chance by formula, ceilings by what an oracle knows."""
 
 import numpy as np
 import pytest
 
-from benchmarks.references import anticipation, arrow_of_time, cross_modal, unshuffling
+from benchmarks.validity.references import anticipation, arrow_of_time, ceilings, cross_modal, unshuffling
 from mmcc.kitchen.plan import KitchenSettings, plan, script_of
 from mmcc.kitchen.recipes import PRIMARY
 from mmcc.kitchen.rng import Rng
@@ -55,3 +55,16 @@ def test_every_ceiling_is_above_chance_and_below_perfection(scripts):
             for name, value in oracle.items():
                 if not np.isnan(value):
                     assert (value < chance[name]) if name == "edit dist." else (chance[name] < value <= 100), name
+
+
+def test_an_oracle_below_chance_misses_its_bound():
+    table = {
+        "chance": {"R@1": 4.0, "R@5": 20.0},
+        "good": {"R@1": 90.0, "R@5": 1.0},
+        "  bad": {"R@1": 3.0, "R@5": 100.0},
+    }
+    figures = list(ceilings("anticipation", table))
+    assert [(figure.name, figure.measured, figure.bound, figure.ok) for figure in figures] == [
+        ("anticipation, R@1, good", 90.0, 4.0, True),
+        ("anticipation, R@1, bad", 3.0, 4.0, False),
+    ]

@@ -1,33 +1,35 @@
-"""Ingest against the ffmpeg command, in CPU time, and two workers against one, in wall-clock time.
+"""CPU time of `mmcc ingest` compared with the ffmpeg command, and the speed-up from a second worker.
 
-    python -m benchmarks.ingest
+    python -m benchmarks.speed.ingest
 
-Both sides do their whole job on the same 720p file: `mmcc ingest` as a user runs it, interpreter start, JPEG and
-disk included; ffmpeg decodes, takes a frame a second and scales it, and throws the result away.
+Both programs process the same 720p file. `mmcc ingest` runs as a user runs it, including interpreter start, JPEG
+encoding and writing to disk; ffmpeg decodes, takes one frame per second, scales it and discards the result.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
-from benchmarks.common import FFMPEG, Figures, ingest, make_clip, run
+from benchmarks.common import FFMPEG, Figure, Figures, command_line, finish, ingest, make_clip, run
 
 ROUNDS = 3
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> list[Figure]:
+    command_line(__doc__).parse_args(arguments)
     figures = Figures()
     with TemporaryDirectory() as name:
         folder = Path(name)
         clip = make_clip(folder / "clip.mp4", seconds=20, repeat=18)
         command = [FFMPEG, "-v", "error", "-i", clip, "-vf", "fps=1,scale=-2:128", "-f", "null", "-"]
         fast, exact = [], []
-        for _ in range(ROUNDS):  # in turns, so that a busy moment hits all three
+        for _ in range(ROUNDS):  # in turn, so that a busy moment affects all three
             baseline = run(command)[1]
             fast.append(ingest(clip, folder / "fast", "--workers", 1)[1] / baseline)
             exact.append(ingest(clip, folder / "exact", "--workers", 1, "--exact")[1] / baseline)
-        figures.show("CPU time of fast mode / ffmpeg fps=1,scale", median(fast), most=0.65)
-        figures.show("CPU time of exact mode / ffmpeg fps=1,scale", median(exact), most=1.05)
+        figures.at_most("CPU time of fast mode / ffmpeg fps=1,scale", median(fast), 0.65)
+        figures.at_most("CPU time of exact mode / ffmpeg fps=1,scale", median(exact), 1.05)
 
         clips = folder / "clips"
         clips.mkdir()
@@ -38,9 +40,9 @@ def main() -> None:
         for _ in range(ROUNDS):
             one = ingest(clips, folder / "one", "--workers", 1)[0]
             gains.append(one / ingest(clips, folder / "two", "--workers", 2)[0])
-        figures.show("wall-clock of 4 files with 1 worker / with 2 workers", median(gains), least=1.6)
-    figures.exit()
+        figures.at_least("wall-clock time of 4 files, 1 worker / 2 workers", median(gains), 1.6)
+    return figures.measured
 
 
 if __name__ == "__main__":
-    main()
+    finish(main())

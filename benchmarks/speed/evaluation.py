@@ -1,27 +1,26 @@
-"""What the tasks cost: transitions over long video, neurons and words, unshuffling.
+"""Cost of evaluation tasks: transitions in long videos, neurons and words, unshuffling.
 
-    python -m benchmarks.tasks [--repeats 101] [--pairs 40]
+    python -m benchmarks.speed.evaluation [--repeats 101] [--pairs 40]
 
-Transitions against the matrix products they are made of, taken in turn on the same blocks: g's layers, the concreteness
-of the frames, both sums of the first pass and the scores of the second. Memory is the most that a process of its own
-ever held, torch included. SciPy's loop over all pairs of a neuron and a word is reckoned from a sample of them.
-Unshuffling is every variant of the evaluation, of embedded videos with 2 to 15 segments and some with 20. All but the
-long video is done on one thread, and timed by the processor's clock, which does not count what others do meanwhile.
+Transitions are compared with the matrix products that they need, in turn on the same blocks: the layers of g, the
+concreteness of the frames, both sums of the first pass and the scores of the second. Memory is the peak of a separate
+process, torch included. The time of a SciPy loop over all pairs of a neuron and a word is extrapolated from a sample.
+Unshuffling runs every variant of the evaluation task on embedded videos with 2 to 15 clips and some with 20. All but
+the long video run on one thread and are timed in CPU time, which does not count other processes.
 """
 
 from __future__ import annotations
 
-import argparse
 import multiprocessing
 import resource
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
 from scipy import stats
 
-from benchmarks.common import Figures
+from benchmarks.common import Figure, Figures, command_line, finish
 from mmcc.corpus.source import LabelledClip, Task
 from mmcc.data.vocabulary import Vocabulary
 from mmcc.evaluation import unshuffling
@@ -34,39 +33,39 @@ from mmcc.models.config import ModelConfig
 from mmcc.models.encoders import FeatureSettings
 from mmcc.models.model import MMCC
 
-SHORT, LONG = 600, 36_000  # frames: ten minutes and ten hours, one a second
-SECONDS_A_SENTENCE = 4
+SHORT, LONG = 600, 36_000  # frames: ten minutes and ten hours at one per second
+SECONDS_PER_SENTENCE = 4
 TOP = 10
 LAYERS = 8  # of g_fwd and g_back together
 FRAMES, NEURONS, WORDS = 20_000, 128, 1000
 VIDEOS = 300  # to unshuffle
-TASK = Task("task", "Unshuffle", tuple(f"do the thing of number {number}" for number in range(15)))
+TASK = Task("task", "Unshuffle", tuple(f"do thing number {number}" for number in range(15)))
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def main(arguments: Sequence[str] | None = None) -> list[Figure]:
+    parser = command_line(__doc__)
     parser.add_argument("--repeats", type=int, default=101)
     parser.add_argument("--pairs", type=int, default=40)
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     torch.set_num_threads(1)
     figures = Figures()
     for frames, dims, repeats in ((SHORT, 128, options.repeats), (SHORT, 512, options.repeats), (LONG, 128, 1)):
-        ratio, gb = in_a_process_of_its_own(transitions_over_products, frames, dims, repeats)
+        ratio, gb = in_own_process(transitions_over_products, frames, dims, repeats)
         what = f"transitions of {frames:,} frames"
-        figures.show(f"{what} / its matrix products ({dims} dims)", ratio, most=2)
+        figures.at_most(f"{what} / their matrix products ({dims} dims)", ratio, 2)
         if frames == LONG:
-            figures.show(f"{what}: GB at the peak", gb, most=2)
-    figures.show(
-        f"neurons and words: a loop of scipy / ours ({NEURONS} x {WORDS:,}, {FRAMES:,} frames)",
-        scipy_over_ours(options.pairs),
-        least=1000,
+            figures.at_most(f"{what}: peak memory (GB)", gb, 2)
+    figures.at_least(
+        f"neurons and words: SciPy loop / `spearman` ({NEURONS} x {WORDS:,}, {FRAMES:,} frames)",
+        scipy_over_spearman(options.pairs),
+        1000,
     )
-    figures.show(f"seconds to unshuffle {VIDEOS} videos", seconds_to_unshuffle(), most=10)
-    figures.exit()
+    figures.at_most(f"seconds to unshuffle {VIDEOS} videos", seconds_to_unshuffle(), 10)
+    return figures.measured
 
 
-def in_a_process_of_its_own(measure: Callable[[int, int, int], float], *arguments: int) -> tuple[float, float]:
-    """What it measures, and the most memory it held, in GB."""
+def in_own_process(measure: Callable[[int, int, int], float], *arguments: int) -> tuple[float, float]:
+    """The result of `measure`, and the peak memory of the process in GB."""
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         return pool.apply(_measured, (measure, arguments))
 
@@ -76,7 +75,7 @@ def _measured(measure: Callable[..., float], arguments: tuple[int, ...]) -> tupl
 
 
 def transitions_over_products(frames: int, dims: int, repeats: int) -> float:
-    """The median over the repeats, each of which takes both in turn."""
+    """Median ratio over the repeats; each repeat times both."""
     torch.manual_seed(0)
     if frames < LONG:
         torch.set_num_threads(1)
@@ -85,13 +84,13 @@ def transitions_over_products(frames: int, dims: int, repeats: int) -> float:
     ratios = []
     with torch.inference_mode():
         for _ in range(repeats + (repeats > 1)):
-            begun = clock()
+            start = clock()
             multiply(video)
             products = clock()
             found = salient_transitions(adapter, video, top=TOP)
-            ratios.append((clock() - products) / (products - begun))
+            ratios.append((clock() - products) / (products - start))
             assert len(found) == TOP
-    return float(np.median(ratios[repeats > 1 :]))  # the first of several allocates
+    return float(np.median(ratios[repeats > 1 :]))  # the first of several repeats allocates memory
 
 
 def multiply(video: EmbeddedVideo) -> None:
@@ -110,14 +109,14 @@ def multiply(video: EmbeddedVideo) -> None:
 
 
 def made_up_adapter(dims: int) -> TrainedAdapter:
-    """Untrained, which costs the same."""
+    """An untrained model, which costs the same."""
     model = MMCC(ModelConfig(dims=dims, frame_encoder=FeatureSettings(feature_dims=1)), vocabulary_size=2)
     return TrainedAdapter(model, words=Words(Vocabulary([])), name="mmcc")
 
 
 def made_up_video(frames: int, dims: int, name: str = "made up", steps: int = 0) -> EmbeddedVideo:
-    """Frames that change slowly, as they do, a sentence now and then, and steps one after the other."""
-    said = frames // SECONDS_A_SENTENCE
+    """A video of slowly changing frames with a sentence now and then and one step after another."""
+    said = frames // SECONDS_PER_SENTENCE
     z = torch.randn(frames, dims).cumsum(dim=0)
     z = z / z.norm(dim=1, keepdim=True) * dims**0.5
     return EmbeddedVideo(
@@ -126,40 +125,40 @@ def made_up_video(frames: int, dims: int, name: str = "made up", steps: int = 0)
         steps=[LabelledClip(at + 1, frames * at / steps, frames * (at + 0.5) / steps) for at in range(steps)],
         times=np.arange(float(frames)),
         frames=Embedding.of(z),
-        text_times=np.arange(0.0, said * SECONDS_A_SENTENCE, SECONDS_A_SENTENCE),
+        text_times=np.arange(0.0, said * SECONDS_PER_SENTENCE, SECONDS_PER_SENTENCE),
         utterances=Embedding.of(torch.randn(said, dims)),
     )
 
 
 def seconds_to_unshuffle() -> float:
-    """After a first call, of few."""
+    """CPU seconds, after a warm-up on a few videos."""
     torch.manual_seed(0)
-    segments = [20 if number % 20 == 0 else 2 + number % 14 for number in range(VIDEOS)]
-    videos = [made_up_video(200, 128, str(number), count) for number, count in enumerate(segments)]
+    clips = [20 if number % 20 == 0 else 2 + number % 14 for number in range(VIDEOS)]
+    videos = [made_up_video(200, 128, str(number), count) for number, count in enumerate(clips)]
     adapter, tasks = made_up_adapter(128), {TASK.id: TASK}
     unshuffling.evaluate(adapter, videos[:20], tasks)
-    begun = time.process_time()
+    start = time.process_time()
     unshuffling.evaluate(adapter, videos, tasks)
-    return time.process_time() - begun
+    return time.process_time() - start
 
 
-def scipy_over_ours(pairs: int) -> float:
-    """Seconds of all correlations one by one, reckoned from some of them, over those of ours at once."""
-    chance = np.random.Generator(np.random.PCG64(0))
-    activations = chance.normal(size=(FRAMES, NEURONS)).astype(np.float32)
-    presence = chance.random((FRAMES, WORDS)) < 0.01
+def scipy_over_spearman(pairs: int) -> float:
+    """Time of all correlations one by one, extrapolated from a sample / time of all at once."""
+    rng = np.random.Generator(np.random.PCG64(0))
+    activations = rng.normal(size=(FRAMES, NEURONS)).astype(np.float32)
+    presence = rng.random((FRAMES, WORDS)) < 0.01
     row, column = np.nonzero(presence)
     spoken = SpokenWords(np.arange(FRAMES), tuple(map(str, range(WORDS))), row, column)
-    begun = time.process_time()
+    start = time.process_time()
     ours = spearman(torch.from_numpy(activations), spoken)
     middle = time.process_time()
     for pair in range(pairs):
         neuron, word = pair % NEURONS, pair % WORDS
         expected = stats.spearmanr(activations[:, neuron], presence[:, word]).statistic
         assert abs(ours[neuron, word] - expected) < 1e-5
-    scipys = (time.process_time() - middle) / pairs * NEURONS * WORDS
-    return scipys / (middle - begun)
+    one_by_one = (time.process_time() - middle) / pairs * NEURONS * WORDS
+    return one_by_one / (middle - start)
 
 
 if __name__ == "__main__":
-    main()
+    finish(main())

@@ -1,13 +1,15 @@
-"""Captions by the megabyte: 25 MB of each kind, from bytes to utterances.
+"""Time to parse 25 MB of captions in each format.
 
-python -m benchmarks.captions
+    python -m benchmarks.speed.captions
+
+The captions are made up: endless speech from a small vocabulary. The time is the best of three.
 """
 
 import random
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
-from benchmarks.common import Figures
+from benchmarks.common import Figure, Figures, command_line, finish
 from mmcc.media.captions import parse_captions
 from mmcc.media.utterances import to_utterances
 
@@ -23,30 +25,30 @@ def clock(seconds: float, mark: str = ".") -> str:
     return f"{whole // 3600:02d}:{whole // 60 % 60:02d}:{whole % 60:02d}{mark}{thousandths:03d}"
 
 
-def lines(chance: random.Random) -> Iterator[tuple[float, float, list[str]]]:
-    """Endless speech: lines of four to nine words, two to four seconds each."""
+def lines(rng: random.Random) -> Iterator[tuple[float, float, list[str]]]:
+    """Generate endless speech: lines of four to nine words, two to four seconds each."""
     time = 0.0
     while True:
-        end = time + chance.uniform(2, 4)
-        yield time, end, chance.choices(WORDS, k=chance.randint(4, 9))
-        time = end + chance.choice([0, 0, 0, 1.5])
+        end = time + rng.uniform(2, 4)
+        yield time, end, rng.choices(WORDS, k=rng.randint(4, 9))
+        time = end + rng.choice([0, 0, 0, 1.5])
 
 
-def srt(chance: random.Random) -> Iterator[str]:
-    for number, (start, end, words) in enumerate(lines(chance), 1):
+def srt(rng: random.Random) -> Iterator[str]:
+    for number, (start, end, words) in enumerate(lines(rng), 1):
         yield f"{number}\n{clock(start, ',')} --> {clock(end, ',')}\n{' '.join(words)}\n\n"
 
 
-def vtt(chance: random.Random) -> Iterator[str]:
+def vtt(rng: random.Random) -> Iterator[str]:
     yield "WEBVTT\n\n"
-    for start, end, words in lines(chance):
+    for start, end, words in lines(rng):
         yield f"{clock(start)} --> {clock(end)} align:start\n{' '.join(words).capitalize()}.\n\n"
 
 
-def rolling(chance: random.Random) -> Iterator[str]:
+def rolling(rng: random.Random) -> Iterator[str]:
     yield "WEBVTT\nKind: captions\nLanguage: en\n\n"
     above, until = " ", 0.0
-    for start, end, words in lines(chance):
+    for start, end, words in lines(rng):
         above = above if start == until else " "  # after a silence the screen is blank
         until = end
         step = (end - start) / len(words)
@@ -56,7 +58,8 @@ def rolling(chance: random.Random) -> Iterator[str]:
         yield f"{clock(end - 0.01)} --> {clock(end)} align:start position:0%\n{above}\n \n\n"
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> list[Figure]:
+    command_line(__doc__).parse_args(arguments)
     figures = Figures()
     kinds: dict[str, Callable[[random.Random], Iterator[str]]] = {"a.srt": srt, "a.vtt": vtt, "rolling.vtt": rolling}
     for name, write in kinds.items():
@@ -76,10 +79,10 @@ def main() -> None:
             utterances = to_utterances(cues)
             best = min(best, read)
         total = time.perf_counter() - start
-        what = f"s to read 25 MB of {name} ({len(cues):,} cues; {len(utterances):,} utterances in {total:.2f} s)"
-        figures.show(what, best, most=2.0)
-    figures.exit()
+        what = f"seconds to read 25 MB of {name} ({len(cues):,} cues; {len(utterances):,} utterances in {total:.2f} s)"
+        figures.at_most(what, best, 2.0)
+    return figures.measured
 
 
 if __name__ == "__main__":
-    main()
+    finish(main())

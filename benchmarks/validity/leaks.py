@@ -1,17 +1,17 @@
-"""What tells time in a kitchen video, other than what the recipe did? Nothing should.
+"""Whether anything in a kitchen video other than the progress of the recipe reveals the time.
 
-    python -m benchmarks.leaks [--videos 400] [--seed 0] [--size 96] [--fps 2]
+    python -m benchmarks.validity.leaks [--videos 400] [--seed 0] [--size 96] [--fps 2]
 
-Probes are trained on some videos to tell what is early from what is late, and tested on others: on frames that show no
-step (their pixels, their codec artefacts and brightness, their number being odd), on chatter (its words, its length,
-how dense it comes), and on pairs of random frames. An oracle that reads the latent scene says how much there is to
-know. The videos are written, encoded and decoded as for any user.
+Probes learn on some videos to tell early from late, and are tested on others: on frames that show no step (their
+pixels, codec artefacts and brightness, whether their number is odd), on chatter (its words, length and density), and on
+pairs of random frames. An oracle that reads the latent scene shows how much there is to know. The videos are written,
+encoded and decoded as for any user.
 """
 
 from __future__ import annotations
 
-import argparse
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,58 +21,58 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from benchmarks.common import Figures, run_mmcc
-from benchmarks.probes import best_accuracy
+from benchmarks.common import Figure, Figures, command_line, finish, run_mmcc
+from benchmarks.validity.probes import best_accuracy
 from mmcc.kitchen.features import script_features
 from mmcc.kitchen.plan import KitchenSettings, plan, script_of
 from mmcc.kitchen.scene import Scene
 from mmcc.kitchen.script import Script
 from mmcc.kitchen.shots import WORK
 
-SCRIPTS = 720  # videos whose words and scenes are probed: these cost no pixels
+SCRIPTS = 720  # videos whose words and scenes are probed: these need not be drawn
 PAIRS_PER_VIDEO = 60
-OF_ONE_FRAME = [0, 1, 2, 3, 4, 7]  # the artefacts that need no frame before
-COARSE = 16  # pixels a side that a probe sees of a frame: as many inputs as it can learn from so few videos
+OF_ONE_FRAME = [0, 1, 2, 3, 4, 7]  # the artefacts that do not depend on the frame before
+COARSE = 16  # side in pixels of the frames that probes see; a few hundred videos cannot train a probe on more inputs
 
 
 @dataclass
 class Filmed:
-    """A video's latent course and its frames as decoded."""
+    """The script of a video and its decoded frames."""
 
     script: Script
     frames: NDArray[np.uint8]
     fps: float
 
     def without_step(self) -> list[int]:
-        """The frames on which neither a step nor the scene can be seen."""
+        """Numbers of the frames on which neither a step nor the scene can be seen."""
         return [at for at in range(len(self.frames)) if self.script.at(at / self.fps).shot.kind != WORK]
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def main(arguments: Sequence[str] | None = None) -> list[Figure]:
+    parser = command_line(__doc__)
     parser.add_argument("--videos", type=int, default=400)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--size", type=int, default=96)
     parser.add_argument("--fps", type=float, default=2.0)
-    settings = KitchenSettings(**vars(parser.parse_args()))
+    settings = KitchenSettings(**vars(parser.parse_args(arguments)))
     films = make_films(settings)
     figures = Figures()
-    figures.show("early or late, from the pixels of frames that show no step (%)", distractor_pixels(films), most=53)
-    figures.show("... from their codec artefacts, brightness and parity (%)", distractor_artefacts(films), most=53)
-    figures.show("which of two such frames is first, from both (%)", distractor_pairs(films), most=53)
-    figures.show("... of two in one shot, from their artefacts (%)", neighbouring_pairs(films), most=53)
+    figures.at_most("frames without a step, early or late, from pixels (%)", distractor_pixels(films), 53)
+    figures.at_most("frames without a step, early or late, from artefacts (%)", distractor_artefacts(films), 53)
+    figures.at_most("frames without a step, which of two is first (%)", distractor_pairs(films), 53)
+    figures.at_most("frames without a step, which of two in a shot is first (%)", neighbouring_pairs(films), 53)
     more = KitchenSettings(videos=SCRIPTS, seed=settings.seed)
     scripts = [script_of(each, more) for each in tqdm(plan(more), desc="scripts", leave=False, disable=None)]
-    figures.show("early or late, from the words of chatter (%)", chatter_words(scripts), most=53)
-    figures.show("... from its length and density (%)", chatter_rhythm(scripts), most=53)
-    figures.show("which of two random frames is first, from their pixels (%)", random_pairs(films), most=58)
-    figures.show("which of two random moments is first, from their vectors (%)", vector_pairs(scripts), most=65)
-    figures.show("which of two different steps is first, from the latent scene (%)", oracle_pairs(scripts), least=85)
-    figures.exit()
+    figures.at_most("chatter, early or late, from its words (%)", chatter_words(scripts), 53)
+    figures.at_most("chatter, early or late, from its length and density (%)", chatter_rhythm(scripts), 53)
+    figures.at_most("random frames, which of two is first, from pixels (%)", random_pairs(films), 58)
+    figures.at_most("random moments, which of two is first, from vectors (%)", vector_pairs(scripts), 65)
+    figures.at_least("oracle: different steps, which of two is first (%)", oracle_pairs(scripts), 85)
+    return figures.measured
 
 
 def make_films(settings: KitchenSettings) -> list[Filmed]:
-    """Written, encoded and decoded."""
+    """Write a kitchen and decode its videos."""
     flags = [word for name in ("videos", "seed", "size", "fps") for word in (f"--{name}", getattr(settings, name))]
     with TemporaryDirectory() as folder:
         run_mmcc("kitchen", folder, *flags)
@@ -88,7 +88,7 @@ def decode(path: Path) -> NDArray[np.uint8]:
 
 
 def coarse(frames: NDArray[np.uint8], side: int = COARSE) -> NDArray[np.float64]:
-    """[N, side * side * 3]: each frame reduced by the mean of its blocks."""
+    """[N, side * side * 3]: each frame reduced to the means of its blocks."""
     count, size = len(frames), frames.shape[1]
     blocks = frames.reshape(count, side, size // side, side, size // side, 3).mean(axis=(2, 4), dtype=np.float64)
     return np.asarray(blocks.reshape(count, side * side * 3))
@@ -116,7 +116,7 @@ def distractor_artefacts(films: list[Filmed]) -> float:
 
 
 def artefacts(frames: NDArray[np.uint8]) -> NDArray[np.float64]:
-    """Of each frame: steps at the borders of 8-pixel blocks and off them, brightness and its change, odd or even."""
+    """Per frame: edges at the borders of 8-pixel blocks and overall, brightness and its change, odd or even."""
     grey = frames.mean(axis=3)
     across, down = np.abs(np.diff(grey, axis=2)), np.abs(np.diff(grey, axis=1))
     at_border = (across[:, :, 7::8].mean(axis=(1, 2)) + down[:, 7::8].mean(axis=(1, 2))) / 2
@@ -131,19 +131,19 @@ def artefacts(frames: NDArray[np.uint8]) -> NDArray[np.float64]:
 
 
 def distractor_pairs(films: list[Filmed]) -> float:
-    """Of one video, its frames that show no step: a slow drift of anything would show here before all else."""
+    """Order of two frames of a video that show no step: the probe most sensitive to a slow drift."""
     pixels, traces = [], []
     for film in films:
         chosen = film.without_step()
         if len(chosen) > 1:
             pixels.append(coarse(film.frames[chosen]))
             traces.append(artefacts(film.frames)[chosen][:, OF_ONE_FRAME])
-    return max(_ordered(pixels), _ordered(traces))  # apart: few inputs are learnt from fewer videos
+    return max(_ordered(pixels), _ordered(traces))  # separately: a probe with fewer inputs needs fewer videos
 
 
 def neighbouring_pairs(films: list[Filmed], within: float = 2.0) -> float:
-    """A codec whose frames build on each other tells which of two neighbours came first."""
-    chance = np.random.default_rng(2)
+    """Order of two frames of a shot: a codec that predicts frames from earlier ones would reveal it."""
+    rng = np.random.default_rng(2)
     inputs, second, groups = [], [], []
     for number, film in enumerate(films):
         traces, chosen = artefacts(film.frames)[:, OF_ONE_FRAME], film.without_step()
@@ -152,7 +152,7 @@ def neighbouring_pairs(films: list[Filmed], within: float = 2.0) -> float:
             for b in range(a + 1, len(chosen)):
                 if shots[a] != shots[b] or chosen[b] - chosen[a] > within * film.fps:
                     break
-                swapped = chance.random() < 0.5
+                swapped = rng.random() < 0.5
                 inputs.append((traces[chosen[a]] - traces[chosen[b]]) * (-1 if swapped else 1))
                 second.append(swapped)
                 groups.append(number)
@@ -177,7 +177,7 @@ def chatter_words(scripts: list[Script]) -> float:
 
 
 def chatter_rhythm(scripts: list[Script]) -> float:
-    """How long each is, how far from its neighbours, and how much is said around it."""
+    """Early or late, from the length of an utterance, its distance to its neighbours and the talk around it."""
     inputs, late, groups = [], [], []
     for number, script in enumerate(scripts):
         centres = np.array([(spoken.start + spoken.end) / 2 for spoken in script.spoken])
@@ -197,16 +197,16 @@ def random_pairs(films: list[Filmed]) -> float:
 
 
 def vector_pairs(scripts: list[Script]) -> float:
-    """A line through vectors sees more than one through pixels, since these show the state as it is."""
+    """A linear probe reads more from vectors than from pixels, since vectors show the state directly."""
     return _ordered([script_features(script).astype(np.float64) for script in scripts])
 
 
 def _ordered(videos: list[NDArray[np.float64]]) -> float:
-    """How well random pairs of a video's moments can be put in order, by what each shows."""
-    chance = np.random.default_rng(0)
+    """Accuracy of ordering random pairs of a video's moments by what each shows."""
+    rng = np.random.default_rng(0)
     inputs, second, groups = [], [], []
     for number, pictures in enumerate(videos):
-        pairs = chance.integers(len(pictures), size=(PAIRS_PER_VIDEO, 2))
+        pairs = rng.integers(len(pictures), size=(PAIRS_PER_VIDEO, 2))
         pairs = pairs[pairs[:, 0] != pairs[:, 1]]
         inputs.append(pictures[pairs[:, 0]] - pictures[pairs[:, 1]])
         second.append(pairs[:, 0] > pairs[:, 1])
@@ -215,7 +215,7 @@ def _ordered(videos: list[NDArray[np.float64]]) -> float:
 
 
 def oracle_pairs(scripts: list[Script]) -> float:
-    """A probe per task on what the scene holds at the start of a step, for pairs of different steps of a video."""
+    """Order of two different steps of a video, from the scene at the start of each; one probe per task."""
     hits = []
     for task in sorted({script.recipe.id for script in scripts}):
         of_task = [script for script in scripts if script.recipe.id == task]
@@ -237,7 +237,7 @@ def oracle_pairs(scripts: list[Script]) -> float:
 
 
 def facts(scene: Scene) -> frozenset[str]:
-    """What can be read off a scene, one by one."""
+    """Facts about a scene, one string each."""
     found = set()
     for name, vessel in scene.vessels:
         found |= {f"{name} top {p.item} {p.form} {round(p.cooked, 1)}" for p in vessel.top}
@@ -249,4 +249,4 @@ def facts(scene: Scene) -> frozenset[str]:
 
 
 if __name__ == "__main__":
-    main()
+    finish(main())

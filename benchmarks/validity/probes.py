@@ -1,7 +1,7 @@
-"""Small classifiers that look for what should not be there.
+"""Small classifiers that look for leaks: what an input reveals but should not.
 
-Ridge regression on ±1 labels, at several strengths of regularisation, also on random nonlinear features of the input.
-The best held-out figure of them all is reported: it errs towards finding a leak.
+Ridge regression on ±1 labels at several strengths of regularisation, also on random nonlinear features of the input.
+The best held-out accuracy of all is reported, which errs towards finding a leak.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ _HIDDEN = 512
 
 
 def best_accuracy(inputs: Array, labels: Labels, groups: NDArray[np.int64], *, odd: bool = False) -> float:
-    """Held-out accuracy in percent, both classes weighing the same; trained and tested on different groups (videos).
+    """Held-out accuracy in percent, with equal weight for both classes; training and test groups (videos) differ.
 
-    `odd` is for differences of pairs: the probe is linear without offset, so that it sees each pair in both orders.
+    `odd` is for differences of pairs: the probe is linear without offset, so that both orders of a pair are equivalent.
     """
     test = groups % 5 < 2
     scores = (
@@ -39,9 +39,9 @@ def _views(inputs: Array, odd: bool) -> Iterator[Array]:
         return
     scaled = (inputs - inputs.mean(axis=0)) / spread
     yield np.hstack([scaled, np.ones((len(scaled), 1))])
-    chance = np.random.default_rng(0)
-    weights = chance.standard_normal((scaled.shape[1], _HIDDEN)) / np.sqrt(scaled.shape[1])
-    hidden = np.maximum(scaled @ weights + chance.standard_normal(_HIDDEN), 0)
+    rng = np.random.default_rng(0)
+    weights = rng.standard_normal((scaled.shape[1], _HIDDEN)) / np.sqrt(scaled.shape[1])
+    hidden = np.maximum(scaled @ weights + rng.standard_normal(_HIDDEN), 0)
     yield np.hstack([hidden - hidden.mean(axis=0), np.ones((len(scaled), 1))])
 
 
@@ -53,6 +53,6 @@ def _ridge(train: Array, labels: Labels, test: Array) -> Iterator[Array]:
 
 
 def _balanced(labels: Labels, scores: Array) -> float:
-    """The mean of both classes' shares on the right side; a score of zero counts half."""
+    """Mean over both classes of the share classified correctly; a score of zero counts half."""
     right = np.where(scores == 0, 0.5, (scores > 0) == labels)
     return float((right[labels].mean() + right[~labels].mean()) / 2)
