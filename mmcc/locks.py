@@ -1,4 +1,4 @@
-"""One writer at a time."""
+"""A folder lock: one writer at a time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _held: set[TextIO] = set()
 
 
 def _let_go() -> None:
-    """In a forked child: else a worker that outlives its killed parent by seconds would keep the folder locked."""
+    """In a forked child: otherwise a worker that outlives its killed parent by seconds keeps the folder locked."""
     while _held:
         _held.pop().close()
 
@@ -31,7 +31,7 @@ def only_writer(folder: Path) -> Iterator[None]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise InputError(folder, "another mmcc is writing to it", "Wait for it, or stop it.") from None
+            raise InputError(folder, "another mmcc process is writing to it", "Wait for it, or stop it.") from None
         _held.add(lock)
         try:
             yield

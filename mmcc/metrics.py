@@ -1,4 +1,4 @@
-"""What the evaluations count. Ties are settled by expectation, so that a score that says nothing gives chance exactly.
+"""The metrics of the evaluations. Ties count by expectation, so an uninformative score gives exactly chance level.
 
 Shapes: Q queries, N candidates; orders are [..., n], any number of them at once. V videos, S training seeds,
 R resamples.
@@ -19,29 +19,29 @@ import numpy.typing as npt
 Numbers = npt.NDArray[Any]
 Floats = npt.NDArray[np.float64]
 
-ALL_PERMUTATIONS_UP_TO = 8  # elements: 40,320 orders take some hundredths of a second
+ALL_PERMUTATIONS_UP_TO = 8  # elements: 40,320 orders take a few hundredths of a second
 
 
 def percentile_rank(scores_QN: npt.ArrayLike, target_Q: npt.ArrayLike) -> Floats:
-    """How far up its target each query ranks: 100 is first, 0 last, 50 chance.
+    """How high each query ranks its target: 100 is first, 0 last, 50 chance.
 
-    rank = 100 · (others scored below the target + ½ · others scored alike) / (N - 1)
+    rank = 100 · (others scored below the target + ½ · others tied with it) / (N - 1)
     """
     scores = _scores(scores_QN)
     target = np.asarray(target_Q)
     if scores.shape[1] < 2:
-        raise ValueError("a rank needs two candidates or more")
+        raise ValueError("a rank needs at least two candidates")
     own = np.take_along_axis(scores, target[:, None], axis=1)
     below = (scores < own).sum(axis=1)
-    alike = (scores == own).sum(axis=1) - 1  # without the target itself
-    return np.asarray(100 * (below + alike / 2) / (scores.shape[1] - 1), np.float64)
+    tied = (scores == own).sum(axis=1) - 1  # without the target itself
+    return np.asarray(100 * (below + tied / 2) / (scores.shape[1] - 1), np.float64)
 
 
 def recall_at(scores_QN: npt.ArrayLike, positive_QN: npt.ArrayLike, k: int) -> Floats:
-    """For each query the probability that one of its positives is among the k best, ties broken by chance.
+    """For each query the probability that one of its positives is among the k best, ties broken at random.
 
-    With s the k-th best score: 1 where a positive scores above s; otherwise, of the t candidates that score s, p of
-    them positive, j = k - (candidates above s) are among the best, and
+    With s the k-th best score: 1 where a positive scores above s; otherwise t candidates score s, p of them positive,
+    j = k - (candidates above s) of them are among the best, and
 
     recall = 1 - C(t - p, j) / C(t, j)
     """
@@ -58,7 +58,7 @@ def recall_at(scores_QN: npt.ArrayLike, positive_QN: npt.ArrayLike, k: int) -> F
 
 
 def recall_by_chance(m: npt.ArrayLike, n: npt.ArrayLike, k: npt.ArrayLike) -> Floats:
-    """The probability that k of n candidates, drawn at random, hold one of m positives; elementwise.
+    """The probability that k of n candidates, drawn at random, include one of m positives; elementwise.
 
     recall = 1 - C(n - m, k) / C(n, k) = 1 - (n-m)/n · (n-m-1)/(n-1) · ... · (n-m-k+1)/(n-k+1)
     """
@@ -75,7 +75,7 @@ def recall_by_chance(m: npt.ArrayLike, n: npt.ArrayLike, k: npt.ArrayLike) -> Fl
 def retrieval_figures(
     scores_QN: npt.ArrayLike, positive_QN: npt.ArrayLike, ks: Sequence[int] = (1, 5, 10)
 ) -> dict[str, Floats]:
-    """In percent, for each query [Q]: recall@k, and the worst, mean and best percentile rank of its positives.
+    """For each query [Q], in percent: recall@k, and the worst, mean and best percentile rank of its positives.
 
     Every query must have a positive.
     """
@@ -90,7 +90,7 @@ def retrieval_figures(
 
 
 def kendall_tau(order: npt.ArrayLike) -> Floats:
-    """Agreement of an order with the true one; `order` holds the true places, all different, as they were put.
+    """Agreement of an order with the true one; `order` lists the true places, all different, in the order given.
 
     τ = (pairs in order - pairs out of order) / (n (n - 1) / 2)
     """
@@ -111,7 +111,7 @@ def spearman_rho(order: npt.ArrayLike) -> Floats:
 
 
 def edit_distance(order: npt.ArrayLike) -> Floats:
-    """Levenshtein's: the fewest insertions, deletions and substitutions that turn an order into the true one.
+    """Levenshtein distance: the fewest insertions, deletions and substitutions that turn an order into the true one.
 
     D(i, j) = min(D(i-1, j) + 1, D(i, j-1) + 1, D(i-1, j-1) + [element i of the order is not the true j-th])
     """
@@ -130,18 +130,18 @@ def edit_distance(order: npt.ArrayLike) -> Floats:
 def chance_by_permutation(
     metric: Callable[[Numbers], Floats], n: int, *, samples: int = 20_000, seed: int = 0
 ) -> float:
-    """The mean of a metric over orders of n elements: over all of them where n is small, else over a sample."""
+    """The mean of a metric over orders of n elements: over all of them if n is small, otherwise over a sample."""
     if n <= ALL_PERMUTATIONS_UP_TO:
         orders = np.array(list(permutations(range(n))))
     else:
-        draw = random.Random(seed).random  # the one stream that Python promises to keep
+        draw = random.Random(seed).random  # the one stream that Python promises not to change
         orders = np.array([[draw() for _ in range(n)] for _ in range(samples)]).argsort(axis=-1)
     return math.fsum(metric(orders)) / len(orders)
 
 
 @dataclass(frozen=True)
 class PerVideo:
-    """One figure of one model, kept apart by video, so that videos can be resampled: mean = Σ totals / Σ counts."""
+    """One figure of one model, split by video, so that videos can be resampled: mean = Σ totals / Σ counts."""
 
     videos: tuple[str, ...]
     totals: Floats  # [V]
@@ -149,18 +149,18 @@ class PerVideo:
 
     def __post_init__(self) -> None:
         if not len(self.videos) == len(set(self.videos)) == len(self.totals) == len(self.counts):
-            raise ValueError("there must be one total and one count for each video, and each video once")
+            raise ValueError("expected one total and one count for each video, and each video once")
 
     @classmethod
     def of(cls, values: npt.ArrayLike, of_video: npt.ArrayLike, videos: Sequence[str]) -> PerVideo:
-        """Values that each belong to the video of that number."""
+        """From values, each with the index of its video."""
         place, each = np.asarray(of_video, np.int64), np.asarray(values, np.float64)
         sums = [np.bincount(place, weights, len(videos)).astype(np.float64) for weights in (each, np.ones_like(each))]
         return cls(tuple(videos), *sums)
 
     @property
     def mean(self) -> float:
-        """NaN where nothing was counted."""
+        """NaN if the counts are all 0."""
         counted = float(self.counts.sum())
         return float(self.totals.sum()) / counted if counted else math.nan
 
@@ -174,7 +174,7 @@ class PerVideo:
 
 
 class Interval(NamedTuple):
-    """A mean, and between which bounds it lies with the confidence asked for."""
+    """A mean with its confidence interval."""
 
     mean: float
     low: float
@@ -182,13 +182,13 @@ class Interval(NamedTuple):
 
 
 def bootstrap(samples: Sequence[PerVideo], *, resamples: int = 2000, seed: int = 0, level: float = 0.95) -> Interval:
-    """The mean over training seeds of a figure, and its interval by resampling both seeds and videos.
+    """The mean of a figure over training seeds, and its interval by resampling both seeds and videos.
 
-    A resample draws S seeds and V videos with replacement; all its seeds see the same videos:
+    A resample draws S seeds and V videos with replacement; all its seeds use the same videos:
 
     figure = mean over drawn seeds s of Σ_v totals[s, v] / Σ_v counts[s, v], v over the drawn videos
 
-    The interval holds the middle `level` of the resampled figures. One seed alone tells nothing of how seeds differ.
+    The interval covers the middle `level` of the resampled figures. With one seed it cannot reflect how seeds differ.
     """
     return _interval([samples], resamples, seed, level)
 
@@ -196,27 +196,27 @@ def bootstrap(samples: Sequence[PerVideo], *, resamples: int = 2000, seed: int =
 def paired_difference(
     one: Sequence[PerVideo], other: Sequence[PerVideo], *, resamples: int = 2000, seed: int = 0, level: float = 0.95
 ) -> Interval:
-    """How much `one` is above `other`: both on the same resampled seeds and videos, so that what they share cancels.
+    """How far `one` is above `other`, both on the same resampled seeds and videos, so that shared variation cancels.
 
-    A side with a single sample (a model that is not trained has no seeds) stands against each seed of the other.
+    A side with a single sample (an untrained model has no seeds) is compared with each seed of the other.
     """
     return _interval([one, other], resamples, seed, level)
 
 
 def _interval(sides: Sequence[Sequence[PerVideo]], resamples: int, seed: int, level: float) -> Interval:
-    """The figure of the first side, less that of the second if there is one."""
+    """The figure of the first side, minus that of the second if given."""
     if not 0 < level < 1 or resamples < 1:
-        raise ValueError("level must lie between 0 and 1, and there must be a resample")
+        raise ValueError("level must lie between 0 and 1, and resamples must be 1 or more")
     if not all(sides):
-        raise ValueError("there is no sample to resample")
+        raise ValueError("no samples to resample")
     tables = [_table(side, sides[0][0].videos) for side in sides]
     seeds = max(len(totals) for totals, _ in tables)
     if any(len(totals) not in (1, seeds) for totals, _ in tables):
-        raise ValueError("both sides must have as many training seeds, or one of them a single sample")
+        raise ValueError("both sides must have the same number of training seeds, or one of them a single sample")
     counted = np.any([counts.any(axis=0) for _, counts in tables], axis=0)
     videos = int(counted.sum())
     if not videos:
-        raise ValueError("nothing was counted in any video")
+        raise ValueError("no video has anything to count")
     draw = np.random.Generator(np.random.PCG64(seed)).random((resamples, seeds + videos))
     times_seed_RS = _times_drawn(draw[:, :seeds])
     times_video_RV = _times_drawn(draw[:, seeds:])
@@ -236,7 +236,7 @@ def _table(samples: Sequence[PerVideo], videos: tuple[str, ...]) -> tuple[Floats
     for sample in samples:
         place = {video: at for at, video in enumerate(sample.videos)}
         if place.keys() != set(videos):
-            raise ValueError("figures of different videos cannot be compared")
+            raise ValueError("figures from different videos cannot be compared")
         order = [place[video] for video in videos]
         totals.append(sample.totals[order])
         counts.append(sample.counts[order])
@@ -244,14 +244,14 @@ def _table(samples: Sequence[PerVideo], videos: tuple[str, ...]) -> tuple[Floats
 
 
 def _times_drawn(draw: Floats) -> Floats:
-    """Uniform numbers [R, n] as n draws of n things: how often each of them was drawn, [R, n]."""
+    """Uniform numbers [R, n] as n draws from n items: how often each item was drawn, [R, n]."""
     resamples, n = draw.shape
     drawn = (draw * n).astype(np.int64) + n * np.arange(resamples)[:, None]
     return np.bincount(drawn.ravel(), minlength=resamples * n).reshape(resamples, n).astype(np.float64)
 
 
 def _resampled(totals_SV: Floats, counts_SV: Floats, times_seed_RS: Floats, times_video_RV: Floats) -> Floats:
-    """[R]; NaN where a drawn seed counts nothing in any drawn video."""
+    """[R]; NaN where a drawn seed has nothing to count in any drawn video."""
     with np.errstate(invalid="ignore"):
         figure_RS = (times_video_RV @ totals_SV.T) / (times_video_RV @ counts_SV.T)
     weighted = np.where(times_seed_RS > 0, figure_RS * times_seed_RS, 0.0)
@@ -263,19 +263,19 @@ def _scores(scores_QN: npt.ArrayLike) -> Numbers:
     if scores.ndim != 2:
         raise ValueError(f"scores must be queries by candidates, not of shape {scores.shape}")
     if np.isnan(scores).any():
-        raise ValueError("a score is not a number")
+        raise ValueError("scores contain NaN")
     return scores
 
 
 def _places(order: npt.ArrayLike) -> Numbers:
     places = np.asarray(order)
     if places.ndim == 0 or places.shape[-1] < 2:
-        raise ValueError("an order needs two elements or more")
+        raise ValueError("an order needs at least two elements")
     if (np.diff(np.sort(places, axis=-1), axis=-1) == 0).any():
-        raise ValueError("an order holds each place once")
+        raise ValueError("an order must contain each place once")
     return places
 
 
 def _ranks(places: Numbers) -> Numbers:
-    """0 to n - 1, also where places are missing from between."""
+    """0 to n - 1, even where the places have gaps."""
     return places.argsort(axis=-1).argsort(axis=-1)

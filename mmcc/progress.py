@@ -1,4 +1,4 @@
-"""Progress on a terminal; silence off it."""
+"""Progress bars on a terminal; nothing elsewhere."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from tqdm import tqdm
 
 from mmcc.text import one_line
 
-_OFF = None if sys.stderr else True  # None: tqdm sees whether it is a terminal
+_OFF = None if sys.stderr else True  # None: tqdm checks whether stderr is a terminal
 
 
 class FileProgress:
     """A bar over many files that also moves within a long one."""
 
     def __init__(self, total: int, what: str) -> None:
-        done = "{n:.1f}" if total < 100 else "{n:.0f}"  # among few files, a share of one shows
+        done = "{n:.1f}" if total < 100 else "{n:.0f}"  # with few files, progress within one is visible
         form = f"{{l_bar}}{{bar}}| {done}/{{total}} videos [{{elapsed}}<{{remaining}}{{postfix}}]"
         self._bar = tqdm(total=total, desc=what, disable=_OFF, leave=False, bar_format=form, dynamic_ncols=True)
         self._shares: dict[str, float] = {}
@@ -41,13 +41,13 @@ class FileProgress:
 
 
 def bar(what: str) -> Callable[[list[str]], Iterable[str]]:
-    """A bar over things of which each is quick."""
+    """A bar over items that are each quick."""
     return lambda items: tqdm(items, desc=what, disable=_OFF, leave=False, delay=1, dynamic_ncols=True)
 
 
 @contextmanager
 def file_progress(what: str) -> Iterator[Callable[[int], FileProgress]]:
-    """Gives a maker of one bar, and takes the bar off the screen at the end, however that comes."""
+    """Yields a function that makes a bar; removes the bar from the screen at the end, even after an error."""
     bars: list[FileProgress] = []
 
     def make(total: int) -> FileProgress:

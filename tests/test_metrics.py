@@ -61,7 +61,7 @@ def test_recall_by_hand() -> None:
 
 @given(rows, st.integers(1, 8))
 def test_recall_is_the_mean_over_all_ways_to_break_ties(row: list[tuple[int, bool]], k: int) -> None:
-    """A set of k is a possible best one when nothing outside of it scores above anything inside."""
+    """A set of k is a possible best one when nothing outside it scores above anything inside."""
     everything = range(len(row))
     k_best = []
     for chosen in combinations(everything, min(k, len(row))):
@@ -159,7 +159,7 @@ def test_chance_of_many_is_sampled_and_stays_the_same() -> None:
     [
         (lambda: percentile_rank([[0.5]], [0]), "two candidates"),
         (lambda: percentile_rank([0.5, 1], [0]), "queries by candidates"),
-        (lambda: percentile_rank([[float("nan"), 1]], [0]), "not a number"),
+        (lambda: percentile_rank([[float("nan"), 1]], [0]), "contain NaN"),
         (lambda: recall_at([[1, 2]], [[True]], 1), "differ in shape"),
         (lambda: recall_at([[1, 2]], [[True, False]], 0), "k must be 1"),
         (lambda: recall_by_chance(3, 2, 1), "positives"),

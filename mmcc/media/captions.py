@@ -1,16 +1,16 @@
-"""Caption files of the common kinds, read into timed, clean cues.
+"""Caption files of the common formats, read into timed, clean cues.
 
-    bytes --decode--> text --by format--> what is shown --unroll--> what is new --clean--> cues
+    bytes --decode--> text --by format--> shown cues --unroll--> new text only --clean--> cues
 
-SRT and WebVTT are read by one parser that looks for timing lines and takes all between two of them, because real files
-break their own formats: blank lines inside cues, indexes left out, either decimal mark. Everything is linear in the
-size of the file, also for hostile ones.
+One parser reads SRT and WebVTT. It looks for timing lines and takes everything between two of them, because real files
+break their own formats: blank lines inside cues, missing indexes, a dot or a comma as the decimal mark. Everything is
+linear in the size of the file, even for hostile files.
 
-How times are made sense of: a cue is left out unless both its times are finite and within a thousand hours; a start
-before 0 becomes 0, and a cue wholly before 0 is left out; an end that is not after the start is not believed, and is
-guessed from the length of the text. Cues are put in the order of their starts. Where they overlap, the earlier one
-ends when the next begins: YouTube leaves a line on the screen while the next one is spoken. A cue that appears twice
-with the same times and text (captions drawn in layers) counts once.
+How bad times are handled: a cue is dropped unless both its times are finite and within a thousand hours; a start
+before 0 becomes 0, and a cue wholly before 0 is dropped; an end that is not after the start is replaced by an estimate
+from the length of the text. Cues are sorted by start. Where they overlap, the earlier one ends when the next begins:
+YouTube leaves a line on the screen while the next one is spoken. A cue that appears twice with the same times and text
+(captions drawn in layers) counts once.
 """
 
 import codecs
@@ -40,7 +40,7 @@ from mmcc.media.transcripts import index_caption_json, read_csv, read_json
 
 LATEST = 3_600_000.0  # seconds; a later time is a mistake, and arithmetic with 1e308 overflows
 LETTERS_PER_SECOND = 15.0  # of ordinary speech; for cues whose end is unusable
-LARGEST = 1 << 28  # bytes; the captions of one video never come near, and a larger file would fill the memory
+LARGEST = 1 << 28  # bytes; one video's captions never come near, and a larger file would fill the memory
 
 __all__ = ["Cue", "Word", "looks_automatic", "parse_captions", "read_captions"]
 
@@ -53,20 +53,20 @@ class Cue(NamedTuple):
     start: float
     end: float
     text: str
-    words: tuple[Word, ...] = ()  # only where the file times them; joined by spaces they are the text
+    words: tuple[Word, ...] = ()  # only where the file times them; joined by spaces they give the text
 
 
 def read_captions(path: Path, span: tuple[int, int] | None = None, video_id: str | None = None) -> list[Cue]:
-    """The cues of a caption file. `span`: only these bytes (one entry of a caption.json), as (offset, length).
+    """The cues of a caption file. `span`: read only these bytes (one entry of a caption.json), as (offset, length).
 
-    `video_id` picks the entry of a caption.json of many videos where no span is given.
+    Without a span, `video_id` picks one video's entry from a caption.json of many.
     """
     try:
         size = path.stat().st_size
         if span is None and video_id is not None and size > LARGEST and path.suffix.lower() == ".json":
             span = index_caption_json(path, {video_id}).get(video_id)
             if span is None:
-                raise InputError(path, f"holds no captions of the video {video_id!r}", "Check the video id.")
+                raise InputError(path, f"has no captions for the video {video_id!r}", "Check the video id.")
         offset, length = span or (0, size)
         if offset < 0 or length < 0 or offset + length > size:
             cause = f"is shorter than its index says ({size:,} bytes, captions at {offset:,} to {offset + length:,})"
@@ -82,15 +82,15 @@ def read_captions(path: Path, span: tuple[int, int] | None = None, video_id: str
 
 
 def parse_captions(data: bytes, name: str) -> list[Cue]:
-    """The cues in the bytes of a caption file; its name helps to tell the format, and is used in messages."""
+    """The cues in the bytes of a caption file; its name helps to detect the format, and appears in messages."""
     return _parse(data, name, None)
 
 
 def looks_automatic(head: bytes) -> bool:
-    """Whether the first bytes (2 KB will do) of a caption file show speech recognition.
+    """Whether the first bytes (2 KB are enough) of a caption file come from speech recognition.
 
-    That is: word times, rolling lines, or lines that mostly stay on while the next one is spoken, which nobody who
-    times subtitles by hand does.
+    The signs are word times, rolling lines, or lines that mostly stay on while the next one is spoken: nobody times
+    subtitles like that by hand.
     """
     text = decode(head)
     if INLINE_TIME.search(text):
@@ -101,7 +101,7 @@ def looks_automatic(head: bytes) -> bool:
 
 
 def cues_from_shown(shown: Iterable[ShownCue]) -> list[Cue]:
-    """From what a screen shows to what is said: valid times, no repetition, clean text, no overlap."""
+    """Turn what a screen shows into what is said: valid times, no repetition, clean text, no overlap."""
     usable = [
         mended
         for cue in shown
@@ -136,7 +136,7 @@ def cues_from_shown(shown: Iterable[ShownCue]) -> list[Cue]:
 
 
 def _mended(cue: ShownCue) -> ShownCue | None:
-    """A cue with a time outside the clock, by the rule at the top of this file; None leaves it out."""
+    """A cue with a time out of range, mended by the rule at the top of this file; None drops it."""
     if not (-LATEST <= cue.start <= LATEST and -LATEST <= cue.end <= LATEST) or (cue.start < 0 and cue.end <= 0):
         return None
     return cue._replace(start=max(0.0, cue.start), words=[Word(max(0.0, start), text) for start, text in cue.words])
@@ -154,7 +154,7 @@ _COMMENT_BLOCK = re.compile(r"\n\n(?:NOTE|STYLE|REGION)(?=[ \t\n]|$)[^\n]*(?:\n[
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
-    """No search for cycles among a million tuples that hold none: it takes a third of the time of reading captions."""
+    """Pause garbage collection: searching a million tuples for cycles takes a third of the time of reading captions."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -175,49 +175,49 @@ def _parse(data: bytes, name: str, video_id: str | None) -> list[Cue]:
         return cues_from_shown(read_csv(text, name))
     shown = _timing_cues(text)
     if not shown and not opening.startswith("WEBVTT"):
-        raise InputError(name, "is empty" if not opening else "holds no captions in a format known here", REMEDY)
+        raise InputError(name, "is empty" if not opening else "has no captions in a known format", REMEDY)
     return cues_from_shown(shown)
 
 
 def _timing_cues(text: str) -> list[ShownCue]:
-    """SRT and WebVTT: split at the arrows, keep those between two times, and take what lies between two such lines."""
+    """SRT and WebVTT: split at the arrows, keep those between two times, and take the text between two such lines."""
     is_vtt = text[:100].lstrip().startswith("WEBVTT")
     if is_vtt and ("\nNOTE" in text or "\nSTYLE" in text or "\nREGION" in text):
         text = _COMMENT_BLOCK.sub("\n", text)
     text = text.replace("<c>", "").replace("</c>", "")  # around each of YouTube's timed words; costly one by one
-    segment, *chunks = text.split("-->")
+    before, *chunks = text.split("-->")
     cues: list[ShownCue] = []
     start = end = 0.0  # of the cue whose lines are being gathered
-    gathered: list[str] = []  # its text up to here, where it holds arrows of its own
-    indexed = index_apart = False  # cues are numbered; a blank line parts the number from the times
-    begun = False
-    end_stamp = "?"  # mostly the next cue's start too
-    at_line = True  # whether `segment` begins a line
+    gathered: list[str] = []  # its text so far, where the text itself contains arrows
+    indexed = index_apart = False  # cues are numbered; a blank line separates the number from the times
+    started = False
+    end_stamp = "?"  # usually the next cue's start too
+    at_line = True  # whether `before` starts a line
     for chunk in chunks:
-        body, newline, stamp = segment.rpartition("\n")
+        body, newline, stamp = before.rpartition("\n")
         rest_of_line, _, rest = chunk.partition("\n")
         stamp = stamp.strip()
         next_start = None if not newline and not at_line else end if stamp == end_stamp else seconds(stamp)
         next_end_stamp = rest_of_line.strip().partition(" ")[0]
         next_end = seconds(next_end_stamp)
         if next_start is None or next_end is None:
-            gathered.append(segment)
-            segment, at_line = chunk, False
+            gathered.append(before)
+            before, at_line = chunk, False
             continue
         if gathered:
             body = " ".join([*gathered, body])
             gathered = []
-        if begun:
+        if started:
             if index_apart or not body.endswith("\n"):
                 body = _without_label(body.rstrip() if index_apart else body, is_vtt, indexed)
             cues.append(ShownCue(start, end, _without_blanks(body)))
         else:
-            begun = True
+            started = True
             indexed = body.rstrip().rpartition("\n")[2].strip().isdecimal()
             index_apart = indexed and body.endswith("\n")
-        start, end, end_stamp, segment, at_line = next_start, next_end, next_end_stamp, rest, True
-    if begun:
-        cues.append(ShownCue(start, end, _without_blanks(" ".join([*gathered, segment]))))
+        start, end, end_stamp, before, at_line = next_start, next_end, next_end_stamp, rest, True
+    if started:
+        cues.append(ShownCue(start, end, _without_blanks(" ".join([*gathered, before]))))
     return cues
 
 
@@ -242,13 +242,13 @@ def _without_blanks(body: str) -> str:
 
 # --- bytes to text --------------------------------------------------------------------------------------------------
 
-# Line and page breaks are not among them: they part words and are folded with the other white space.
+# Line and page breaks are not among them: they separate words, and are folded with the other white space.
 _UNPRINTABLE = "\0-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u200b\u200e\u200f\u202a-\u202e\u2060\ud800-\udfff\ufeff\ufffd\uffff"
 _CONTROL = re.compile(f"[{_UNPRINTABLE}]")
 
 
 def decode(data: bytes) -> str:
-    """Text of UTF-8, UTF-16 (also without its mark) or Windows' Western encoding, with \\n alone and no controls."""
+    """Decode UTF-8, UTF-16 (with or without a BOM) or Windows-1252; lines end in \\n, control characters go."""
     text = _decoded(data)
     if "\r" in text:
         text = text.replace("\r\r\n", "\n").replace("\r\n", "\n").replace("\r", "\n")
@@ -265,16 +265,16 @@ def _decoded(data: bytes) -> str:
     text = data.decode("utf-8", "replace")
     broken = text.count("\ufffd")
     if broken and broken > (len(text) - len(text.encode("ascii", "ignore"))) / 2:
-        return data.decode("cp1252", "replace")  # more broken than whole: it never was UTF-8
+        return data.decode("cp1252", "replace")  # more broken characters than valid ones: it never was UTF-8
     return text
 
 
 # --- text to words --------------------------------------------------------------------------------------------------
 
-_PART = "\x1e"  # stands between timed words while they are cleaned as one text; no text holds it, being a control
+_PART = "\x1e"  # separates timed words while they are cleaned as one text; a control, so no text contains it
 _SUSPECT = re.compile(rf"[-–—<>&:\[\](){{}}\\【】♩♪♫♬{_UNPRINTABLE}]")
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")  # int() has limits
-_PRONUNCIATION = re.compile(r"<rt\b[^<>\x1e]*>[^<>\x1e]*(?:</rt>)?")  # says again, in letters, what the character says
+_PRONUNCIATION = re.compile(r"<rt\b[^<>\x1e]*>[^<>\x1e]*(?:</rt>)?")  # repeats the character in phonetic letters
 _LINE_BREAK = re.compile(r"<br ?/?>|\\N")
 _OVERRIDE = re.compile(r"\{\\[^{}]*\}")
 _BRACKETED = re.compile(r"\[[^\[\]]*\]:?|【[^【】]*】")
@@ -284,7 +284,7 @@ _STRAY = re.compile(r"[\[\]♩♪♫♬]+")
 _NAME = r"[A-Z][\w.'’-]{0,30}(?:[ \x1e]{1,2}[A-Z0-9][\w.'’-]{0,30}){0,2}"
 _TURN = re.compile(rf">{{2,}}[ \t\x1e]*(?:{_NAME}:(?=\s|\x1e|$))?")
 _DASH = re.compile(r"^[ \t\x1e]*[-–—]+(?:[ \t\x1e]+|$|(?=[^\d\s]))", re.MULTILINE)
-# In capitals before ordinary text; a numbered or named part of the talk is no speaker.
+# In capitals before ordinary text; "STEP 2:" and the like name a part of the talk, not a speaker.
 _SPEAKER = re.compile(
     r"^[ \t\x1e]*(?!STEP|TIP|NOTE|PART|CHAPTER)[A-Z][A-Z.'’-]{0,30}(?:[ \x1e]{1,2}[A-Z0-9][A-Z0-9.'’-]{0,30}){0,2}:"
     r"(?=[\s\x1e][^\n]*[a-z])",
@@ -301,7 +301,7 @@ _SENTENCE_WORD = re.compile(r"\b(?:until|when|while|if|or|about|you|your|it|i|we
 
 
 def clean(text: str) -> str:
-    """The words that are spoken: no markup, entities, sound descriptions, speakers' names or dashes; spaces folded."""
+    """The spoken words alone: no markup, entities, sound descriptions, speakers' names or dashes; spaces folded."""
     if _SUSPECT.search(text):
         text = _spoken(_CONTROL.sub("", text))
     if "  " not in text and text.isprintable():
@@ -316,7 +316,7 @@ def _clean_words(words: Sequence[Word]) -> list[Word]:
 
 
 def _spoken(text: str) -> str:
-    """Speech without its annotations. Every _PART of the text is kept, so that words stay with their times."""
+    """Speech without its annotations. Every _PART is kept, so that words keep their times."""
     for _ in range(2):  # some files are escaped twice
         if "&" in text:
             text = _ENTITY.sub(lambda match: html.unescape(match[0]), text)
@@ -336,7 +336,7 @@ def _gap(match: re.Match[str]) -> str:
 
 
 def _gap_for_sound(match: re.Match[str]) -> str:
-    """Nothing for "(upbeat music)"; "(about two cups)" and sung words are speech."""
+    """Drop "(upbeat music)"; keep "(about two cups)" and sung words, which are speech."""
     inside = match[1].replace(_PART, " ")
     is_sound = len(inside.split()) <= 4 and _SOUND.search(inside) and not _SENTENCE_WORD.search(inside)
     return _gap(match) if is_sound else match[0]

@@ -1,6 +1,6 @@
-"""Photos, as people keep them: upright, in 8-bit colours on white. The only code that opens a photo.
+"""Photos as people keep them, read upright, in 8-bit colours on white. The only code that opens a photo.
 
-JPEG, PNG and WebP; HEIC where the package pillow-heif is installed.
+It reads JPEG, PNG and WebP, and HEIC where the package pillow-heif is installed.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ MAX_PIXELS = 120_000_000  # width times height: 360 MB once decoded. Phones take
 HEIC_PACKAGE = "pillow_heif"
 _FORMATS = ("JPEG", "PNG", "WEBP")  # Pillow reads fifty more, which no camera writes: less to attack
 _HEIC_BRANDS = {b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1"}
-_REMEDY = "JPEG, PNG and WebP can be read: copy it again, or export it as one of them."
+_REMEDY = "Copy it again, or export it as JPEG, PNG or WebP."
 
 
 def find_photos(folder: Path) -> list[Path]:
-    """Those that lie in a folder itself, without what is hidden, in order of name."""
+    """The photos directly in a folder, sorted by name, without hidden files."""
     try:
-        names = sorted(os.listdir(folder))  # noqa: PTH208 (names may be any bytes: as they are)
+        names = sorted(os.listdir(folder))  # noqa: PTH208 (names may be any bytes)
     except OSError as error:
         raise _unreadable(folder, error) from None
     return [folder / name for name in names if is_photo_name(name) and not name.startswith(".")]
@@ -46,7 +46,7 @@ def reads_heic() -> bool:
 
 
 def photo_checksum(path: Path) -> str:
-    """Of the file's bytes."""
+    """SHA-256 of the file's bytes."""
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
@@ -55,9 +55,9 @@ def photo_checksum(path: Path) -> str:
 
 
 def read_photo(path: Path, *, longest: int | None = None, max_pixels: int = MAX_PIXELS) -> Pixels:
-    """[H, W, 3] as a viewer shows it: turned as its EXIF says, what is transparent on white.
+    """[H, W, 3] as a viewer shows it: rotated as its EXIF says, transparency on white.
 
-    `longest`: scaled down, where it is larger, to so many pixels a side.
+    `longest`: scale a larger photo down until neither side exceeds this many pixels.
     """
     try:
         with path.open("rb") as file:
@@ -65,23 +65,23 @@ def read_photo(path: Path, *, longest: int | None = None, max_pixels: int = MAX_
     except OSError as error:
         raise _unreadable(path, error) from None
     if not start:
-        raise InputError(path, "is empty", "Copy it again from where it was taken.")
+        raise InputError(path, "is empty", "Copy it again from the camera.")
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of Pillow's own limit, and of odd metadata: neither hinders us
+            warnings.simplefilter("ignore")  # about Pillow's own limit and odd metadata: harmless here
             return _decoded(path, _formats(path, start), longest, max_pixels)
     except InputError:
         raise
-    except Image.DecompressionBombError:  # so large that Pillow does not even tell how large
+    except Image.DecompressionBombError:  # so large that Pillow does not even give the size
         raise _too_large(path, "far too large", max_pixels) from None
     except UnidentifiedImageError:
-        raise InputError(path, "is no photo that can be read", _REMEDY) from None
-    except Exception as error:  # of damaged bytes, decoders say nearly anything
+        raise InputError(path, "is not a readable photo", _REMEDY) from None
+    except Exception as error:  # decoders raise nearly anything on damaged bytes
         raise InputError(path, f"is damaged ({str(error) or type(error).__name__})", _REMEDY) from None
 
 
 def fitted(photo: Pixels, path: Path, size: int, fit: Fit) -> Pixels:
-    """A photo as ingest stores a frame: scaled and cropped by the same code."""
+    """A photo scaled and cropped by the code that prepares frames for the corpus."""
     frame = av.VideoFrame.from_ndarray(np.ascontiguousarray(photo), format="rgb24")
     return PictureMaker(path, size, fit, MAX_PIXELS).make(frame, None)
 
@@ -89,7 +89,7 @@ def fitted(photo: Pixels, path: Path, size: int, fit: Fit) -> Pixels:
 def _decoded(path: Path, formats: tuple[str, ...], longest: int | None, max_pixels: int) -> Pixels:
     with Image.open(path, formats=formats) as opened:
         width, height = opened.size
-        if width * height > max_pixels:  # its header alone was read so far
+        if width * height > max_pixels:  # only its header has been read so far
             raise _too_large(path, f"{width}x{height}", max_pixels)
         opened.load()
         picture = _on_white(_upright(opened))
@@ -106,7 +106,7 @@ def _upright(image: Image.Image) -> Image.Image:
 
 
 def _on_white(image: Image.Image) -> Image.Image:
-    """8-bit RGB of any kind of image."""
+    """Any kind of image as 8-bit RGB."""
     if image.mode.startswith("I"):  # 16 bits of grey, which Pillow would clip at 255
         grey: NDArray[np.int64] = np.asarray(image).astype(np.int64) >> 8
         return Image.fromarray(grey.clip(0, 255).astype(np.uint8)).convert("RGB")
@@ -117,7 +117,7 @@ def _on_white(image: Image.Image) -> Image.Image:
 
 
 def _formats(path: Path, start: bytes) -> tuple[str, ...]:
-    """By its first bytes: a name may say anything."""
+    """Decided by its first bytes: its name may be wrong."""
     if start[4:8] != b"ftyp" or start[8:12] not in _HEIC_BRANDS:
         return _FORMATS
     if not reads_heic():

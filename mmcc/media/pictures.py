@@ -1,4 +1,4 @@
-"""A decoded frame to a picture: upright, with square pixels and true colours, of the size that is stored."""
+"""Decoded frames to pictures: upright, with square pixels and true colours, at the stored size."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class PictureMaker:
 
     def make(self, frame: av.VideoFrame, pixel_aspect: Fraction | None) -> Pixels:
         check_pixels(self._path, frame.width, frame.height, self._max_pixels)
-        # A frame's own size is that of the picture, also when we keep but one field of it.
+        # The picture has the frame's size, even when we keep only one field of it.
         width, height = frame.width * float(pixel_aspect or 1), float(frame.height)
         colorspace = _colorspace(frame)
         display_matrix = _display_matrix(frame)
@@ -66,7 +66,7 @@ class PictureMaker:
 
 
 class _FieldFilter:
-    """One field of an interlaced frame: half the lines, all of one moment, so nothing combs."""
+    """One field of an interlaced frame: half the lines, all from one instant, so nothing combs."""
 
     def __init__(self) -> None:
         self._graph: av.filter.Graph | None = None
@@ -126,6 +126,6 @@ def check_pixels(path: Path, width: int, height: int, limit: int) -> None:
 
 
 def _colorspace(frame: av.VideoFrame) -> int | None:
-    """None trusts the frame's own tag; many files have none."""
+    """None trusts the frame's own tag, which many files lack."""
     untagged = frame.colorspace == _UNSPECIFIED
     return Colorspace.ITU709 if untagged and frame.height >= _HD_HEIGHT else None

@@ -1,4 +1,4 @@
-"""From what a screen shows to what is said: each word of rolling captions once.
+"""Rolling captions to what is said: each word once.
 
 YouTube's automatic captions imitate a two-line screen. A line is built up word by word in the lower row, is held for
 about 10 ms when it is complete, and is then carried in the upper row while the next line is built:
@@ -8,17 +8,17 @@ about 10 ms when it is complete, and is then carried in the upper row while the 
     3.92 --> 5.35   this audiobook is in the     you<00:00:04.080><c> can</c>...            carried, and a new line
 
 Converters drop the inline times, sometimes the held cues, sometimes the line breaks; the repetition stays. A speaker
-may also repeat himself, and then every repetition counts. The rule that tells the two apart:
+may also repeat himself, and then every repetition counts. The rule that distinguishes the two:
 
 1. Rolling is a property of a file, not of two cues. The evidence for it is what nobody would write by hand:
    a cue that begins with the last lines of the cue before it, without a gap in time, *and adds a new line*; or a cue
    shorter than 50 ms that is blank or only repeats. A file rolls when at least a third of its cues are such evidence.
-   The same sentence in two cues, or "no" then "no no no", is no evidence, so ordinary files lose nothing.
+   The same sentence in two cues, or "no" then "no no no", is not evidence, so ordinary files lose nothing.
 2. Where line breaks are lost ("A", "A B", "B C" on one line each), a cue that begins with the whole text that was new
    in the cue before is evidence, but weaker: half of the cues, and at least three, must agree.
-3. In a rolling file only the lines carried from the screen before are left out, and only while the screen did not go
-   blank, or above a line with inline word times: where words are timed as they are spoken, a line without is a memory.
-   The same line spoken twice is shown twice at once (["no", "no"]), and stays twice.
+3. In a rolling file only lines carried over from the previous screen are dropped, and only while the screen did not go
+   blank, or above a line with inline word times: where spoken words are timed, a line without times was carried over.
+   The same line spoken twice is shown twice at once (["no", "no"]), and is kept twice.
 4. A line with inline word times is being spoken, so it is never a repetition.
 """
 
@@ -28,12 +28,12 @@ from functools import lru_cache, partial
 from itertools import accumulate
 from typing import NamedTuple
 
-BRIEF = 0.05  # seconds; YouTube holds a finished line for 10 ms, and nobody reads or says anything in 50
+BRIEF = 0.05  # seconds; YouTube holds a finished line for 10 ms, and nobody reads or says anything in 50 ms
 UNBROKEN = 0.1  # seconds; converters round times to a frame (40 ms) and some drop the 10 ms cues
 SCREEN = 4  # lines; broadcast captions roll two to four
-SAMPLE = 1000  # cues that decide whether a file rolls: plenty, and a long ordinary file is not walked twice
+SAMPLE = 1000  # cues that decide whether a file rolls: plenty, and a long ordinary file is not read twice
 
-TAG = re.compile(r"</?[A-Za-z][^<>\x1e]*>")  # "3 < 4" and "<3" are no tags
+TAG = re.compile(r"</?[A-Za-z][^<>\x1e]*>")  # "3 < 4" and "<3" are not tags
 INLINE_TIME = re.compile(r"<([0-9]+:[0-9:.,]+)>")
 _HOURS_MINUTES = re.compile(r"(?:(\d{1,4}):)?(\d{1,2}):", re.ASCII)
 _STAMP = re.compile(r"(-?)(?:(\d{1,4}):)?(\d{1,2}):(\d{1,2})(?:[.,](\d{1,9}))?", re.ASCII)
@@ -43,17 +43,17 @@ _MILLISECONDS_CLOSED = {f"{decimals}>": value for decimals, value in _MILLISECON
 
 
 class Word(NamedTuple):
-    """A word, or a few that share one time, and when it is begun."""
+    """A word, or a few that share one time, and when it starts."""
 
     start: float
     text: str
 
 
-_new_word = partial(tuple.__new__, Word)  # a third of the cost of calling Word, and there is one for each word said
+_new_word = partial(tuple.__new__, Word)  # a third of the cost of calling Word, once per spoken word
 
 
 class ShownCue(NamedTuple):
-    """What a file shows from start to end: its lines that are not blank, markup included, with \\n between them."""
+    """What a file shows from start to end: its non-blank lines, markup included, joined by \\n."""
 
     start: float
     end: float
@@ -63,7 +63,7 @@ class ShownCue(NamedTuple):
 
 def seconds(stamp: str) -> float | None:
     """The time of `01:02:03,400`, with dot or comma, without hours or fraction; None for anything else."""
-    try:  # by tables, for this is most of the cost of reading captions
+    try:  # by tables: this is most of the cost of reading captions
         return _minutes(stamp[:-6]) + _SECONDS[stamp[-6:-4]] + _MILLISECONDS[stamp[-4:]]
     except KeyError:
         match = _STAMP.fullmatch(stamp)
@@ -84,21 +84,21 @@ def _minutes(stamp: str) -> int:
 
 @lru_cache(maxsize=1 << 14)
 def _opened_minutes(opening: str) -> int:
-    """Of `<01:02:`, the opening of an inline time."""
+    """Parse `<01:02:`, the opening of an inline time."""
     if opening[:1] != "<":
         raise KeyError(opening)
     return _minutes(opening[1:])
 
 
 def timed_words(cue: ShownCue) -> Sequence[Word]:
-    """The words of a cue with their start times, unclean and in order; () where the file does not time them."""
+    """The words of a cue with their start times, not cleaned, in order; () where the file does not time them."""
     start, end, text, words = cue
     if words or "<" not in text:
         return words
     parts = text.replace("<", " <").split()
     stamps = parts[1::2]
     if text.count("<") == len(stamps) == len(parts) // 2 and len(parts) % 2:
-        try:  # as usual: a word, its successor's time, a word; nothing else is in all three tables
+        try:  # the usual case: a word, the next word's time, a word; nothing else is in all three tables
             times = [
                 _opened_minutes(stamp[:-7]) + _SECONDS[stamp[-7:-5]] + _MILLISECONDS_CLOSED[stamp[-5:]]
                 for stamp in stamps
@@ -110,7 +110,7 @@ def timed_words(cue: ShownCue) -> Sequence[Word]:
 
 
 def _unusual_words(cue: ShownCue) -> list[Word]:
-    """Timed words with tags among them, several or none to a time, or times of another form."""
+    """Timed words with tags among them, several or no words per time, or times in another form."""
     words: list[Word] = []
     if not INLINE_TIME.search(cue.text):
         return words
@@ -130,23 +130,23 @@ def _in_order(times: list[float], latest: float) -> list[float]:
 
 
 def words_of(times: list[float], texts: list[str]) -> list[Word]:
-    """Timed texts as words: texts that no space parts are one word, "mother", "-in", "-law"."""
+    """Timed texts as words; texts without a space between them make one word: "mother", "-in", "-law"."""
     spelled = "".join(texts).split()
-    if len(spelled) == len(texts) and " ".join(texts).split() == spelled:  # one word each, as usual
+    if len(spelled) == len(texts) and " ".join(texts).split() == spelled:  # the usual case: one word each
         return list(map(_new_word, zip(times, spelled, strict=True)))
     words: list[Word] = []
     syllables: list[str] = []
-    begun = 0.0
+    word_start = 0.0
     for time, text in zip(times, texts, strict=True):
         if not text:
             continue
         if syllables and (text[0].isspace() or syllables[-1][-1].isspace()):
-            words.append(Word(begun, " ".join("".join(syllables).split())))
+            words.append(Word(word_start, " ".join("".join(syllables).split())))
             syllables = []
         if not syllables:
-            begun = time
+            word_start = time
         syllables.append(text)
-    words.append(Word(begun, " ".join("".join(syllables).split())))
+    words.append(Word(word_start, " ".join("".join(syllables).split())))
     return [word for word in words if word.text]
 
 
@@ -156,12 +156,12 @@ def is_rolling(cues: Sequence[ShownCue]) -> bool:
 
 
 def unroll(cues: Sequence[ShownCue]) -> Sequence[ShownCue]:
-    """The cues with every line in the cue where it was new; ordinary cues come back as they are."""
+    """The cues with every line only in the cue where it was new; ordinary cues are returned unchanged."""
     way = _way_of_rolling(cues[:SAMPLE])
     return cues if way is None else _walk(cues, way)[0]
 
 
-# Given the screen, a cue and its lines without markup: the cue's text that is new, and the screen afterwards.
+# Given the screen, a cue and its lines without markup: the cue's new text, and the screen afterwards.
 Carry = Callable[[list[str], ShownCue, list[str]], tuple[str, list[str]]]
 
 
@@ -175,7 +175,7 @@ def _way_of_rolling(cues: Sequence[ShownCue]) -> Carry | None:
 
 
 def _walk(cues: Sequence[ShownCue], carry: Carry) -> tuple[list[ShownCue], int]:
-    """The cues with their new text only, and how many of them are evidence that the file rolls."""
+    """The cues reduced to their new text, and how many of them are evidence that the file rolls."""
     spoken: list[ShownCue] = []
     evidence = 0
     screen: list[str] = []
@@ -186,7 +186,7 @@ def _walk(cues: Sequence[ShownCue], carry: Carry) -> tuple[list[ShownCue], int]:
             screen = []
         until = end
         if text and screen and text == screen[-1] and end - start < BRIEF:
-            new, screen = "", [text]  # every second cue of YouTube's
+            new, screen = "", [text]  # every other cue of a YouTube file
         else:
             new, screen = carry(screen, cue, _plain_lines(text))
         if new:
@@ -218,7 +218,7 @@ def _carry_lines(screen: list[str], cue: ShownCue, plain: list[str]) -> tuple[st
     most = min(len(screen), len(plain), SCREEN)
     counts = list(range(most, 0, -1))
     if most == len(plain) and cue.end - cue.start >= BRIEF:
-        counts = counts[1:] + counts[:1]  # a lasting cue shows something new, if it can be read so
+        counts = counts[1:] + counts[:1]  # prefer the reading in which a lasting cue shows something new
     for count in counts:
         if screen[-count:] == plain[:count]:
             lines = cue.text.split("\n", count)

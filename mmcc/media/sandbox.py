@@ -1,9 +1,9 @@
 """Worker processes that can be killed, so that no file can take the program down with it.
 
-A decoder that meets hostile or broken bytes may crash, hang, or eat all memory. So such work runs in worker
-processes: each is handed one job at a time as a line of JSON on its standard input, and answers with lines of
-JSON (never pickle: a worker that was taken over must not be able to run code here). The parent watches the clock,
-kills what overstays, starts another in its place, and says of each job what became of it.
+A decoder that meets hostile or broken bytes may crash, hang, or use up all memory. So such work runs in worker
+processes: each receives one job at a time as a line of JSON on its standard input, and answers with lines of
+JSON (never pickle: a compromised worker must not be able to run code here). The parent watches the clock, kills
+workers that exceed their limits, starts replacements, and reports the outcome of every job.
 
 A worker module calls `serve(handle)`; `WorkerPool` starts it with `python -m`.
 """
@@ -26,7 +26,7 @@ from typing import IO, Any, NamedTuple
 from mmcc.errors import InputError, OutputError
 
 Job = dict[str, Any]
-Report = Callable[[float, float | None], None]  # seconds of media done, and of how many if that is known
+Report = Callable[[float, float | None], None]  # seconds of media done, and the total if it is known
 
 _LONGEST_LINE = 256 << 20  # bytes; the answer for a day of video stays far below
 _PR_SET_PDEATHSIG = 1  # of <linux/prctl.h>
@@ -36,13 +36,13 @@ _PR_SET_PDEATHSIG = 1  # of <linux/prctl.h>
 class Limits:
     """What one job may take before its worker is killed."""
 
-    seconds: float = 2 * 3600.0  # in all; an hour of 720p decodes in a few minutes
+    seconds: float = 2 * 3600.0  # in total; an hour of 720p decodes in a few minutes
     stall_seconds: float = 60.0  # without any sign of progress, which comes every few frames
     memory: int = 4 << 30  # bytes of address space; 8K video needs about 1.5 GB
 
 
 class Outcome(NamedTuple):
-    """What became of a job: its answer, or the reason why there is none."""
+    """The outcome of a job: its answer, or the reason why it failed."""
 
     job: Job
     answer: Job | None
@@ -67,7 +67,7 @@ class _Worker:
         assert self.process.stdin is not None
         self.job, self.started = job, time.monotonic()
         self.last_sign = self.started
-        # A worker that is gone already shows up as the end of its output.
+        # A worker that has already died shows up as the end of its output.
         with suppress(BrokenPipeError):
             self.process.stdin.write(json.dumps(job).encode() + b"\n")
             self.process.stdin.flush()
@@ -83,10 +83,10 @@ class _Worker:
 
 
 class WorkerPool:
-    """Runs jobs in `workers` processes of `python -m module`; a context manager that leaves none behind.
+    """Runs jobs in `workers` processes of `python -m module`; a context manager that leaves no process behind.
 
     `prepare(job, number, fresh)` may complete a job just before worker `number` gets it; `fresh` is true for a
-    process that has had no job yet.
+    process that has not had a job yet.
     """
 
     def __init__(
@@ -111,9 +111,9 @@ class WorkerPool:
         self._selector.close()
 
     def run(self, jobs: Iterator[Job]) -> Iterator[Outcome]:
-        """Outcomes as they come, in no particular order; each job has exactly one.
+        """Outcomes as they arrive, in no particular order; each job has exactly one.
 
-        Raises OutputError as soon as a worker cannot write what it made.
+        Raises OutputError as soon as a worker cannot write its output.
         """
         waiting = True
         while True:
@@ -139,7 +139,7 @@ class WorkerPool:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=None if os.environ.get("MMCC_DEBUG") else subprocess.DEVNULL,  # decoders are chatty
-            start_new_session=True,  # Ctrl-C is for the parent, which then ends its workers itself
+            start_new_session=True,  # Ctrl-C goes to the parent alone, which then ends its workers itself
         )
         worker = _Worker(process, number)
         os.set_blocking(worker.pipe.fileno(), False)
@@ -176,13 +176,13 @@ class WorkerPool:
     def _listen(self, worker: _Worker) -> Iterator[Outcome]:
         chunk = os.read(worker.pipe.fileno(), 1 << 20)
         if not chunk:
-            if worker.job is None:  # died between jobs: nothing is lost, the next job gets a new one
+            if worker.job is None:  # died between jobs: the next job gets a new worker
                 self._discard(worker.number)
             else:
                 yield self._give_up(worker.number, "")
             return
         worker.received += chunk
-        if b"\n" not in chunk:  # splitting at every chunk of a long line would take quadratic time
+        if b"\n" not in chunk:  # splitting a long line at every chunk would take quadratic time
             if len(worker.received) > _LONGEST_LINE:
                 yield self._give_up(worker.number, "its worker's answer was too long")
             return
@@ -193,7 +193,7 @@ class WorkerPool:
             try:
                 outcome = self._understand(worker.job, json.loads(line))
             except (ValueError, TypeError, KeyError, RecursionError):
-                yield self._give_up(worker.number, "its worker's answer made no sense")
+                yield self._give_up(worker.number, "its worker's answer could not be parsed")
                 return
             worker.last_sign = time.monotonic()
             if outcome is not None:
@@ -213,7 +213,7 @@ class WorkerPool:
         return Outcome(job, None, str(message["reason"]))
 
     def _give_up(self, number: int, reason: str) -> Outcome:
-        """Kill the worker and fail its job; without a reason, it is found in how the process ended."""
+        """Kill the worker and fail its job; an empty reason is replaced by how the process ended."""
         worker = self._workers[number]
         if not reason:
             with suppress(subprocess.TimeoutExpired):
@@ -230,7 +230,7 @@ def serve(handle: Callable[[Job, Report], Job]) -> None:
     die_with(parent)
     _limit_memory(memory)
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # whatever a library prints must not end up among the answers
+    os.dup2(2, 1)  # keep anything a library prints out of the answers
 
     def send(**message: Any) -> None:
         answers.write(json.dumps(message, allow_nan=False).encode() + b"\n")
@@ -250,17 +250,17 @@ def serve(handle: Callable[[Job, Report], Job]) -> None:
             send(kind="failed", reason=f"needs more than {memory / (1 << 30):.3g} GB of memory (--memory-limit)")
         except OSError as error:
             send(kind="failed", reason=str(error))
-        except Exception as error:  # our bug; this file fails, the others go on
+        except Exception as error:  # our bug: this file fails, the others continue
             send(kind="failed", reason=f"internal error: {type(error).__name__}: {error}")
         else:
             send(kind="answer", answer=answer)
 
 
 def die_with(parent: int) -> None:
-    """End at once when the parent does, even by kill -9, so that no orphan goes on writing."""
+    """End at once when the parent does, even by kill -9, so that no orphan keeps writing."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != parent:  # it ended before we asked
+        if os.getppid() != parent:  # it had already ended
             sys.exit(1)
 
 

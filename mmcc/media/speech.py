@@ -1,12 +1,12 @@
-"""Speech to cues: what is said in a file without captions, recognised offline.
+"""Speech to cues: offline speech recognition for files without captions.
 
 The recogniser is moonshine-voice, whose English model comes inside its wheel, so nothing is ever downloaded. It
 finds the stretches of speech itself and gives each a line of text. As of 0.0.48 it keeps all audio of a stream,
-loses some 190 MB per hour for good, and crashes when its model is freed. So it hears one window at a
-time, each as a stream of its own, in a child process that is replaced from time to time and never frees
-anything: memory does not grow with the length of a file, and a crash costs that file only.
+leaks some 190 MB per hour, and crashes when its model is freed. So it hears one window at a time, each as a separate
+stream, in a child process that is replaced from time to time and never frees anything: memory does not grow with the
+length of a file, and a crash costs that file only.
 
-A line still being spoken when a window ends is heard again, whole, in the next one.
+A line still being spoken when a window ends is heard again in full in the next one.
 
 Times are presentation timestamps counted from the container's start, as in a player, so that cues and frames
 share one clock: sound may start late, and may have holes.
@@ -36,11 +36,11 @@ from mmcc.media.video import open_container
 Samples = NDArray[np.float32]
 
 _MODEL = "tiny-en"  # the one in the wheel
-_RATE = 16_000  # samples per second, what the model hears
-_WINDOW = 30 * _RATE  # the recogniser ends every line after 10 s; longer windows hear less twice but need more memory
+_RATE = 16_000  # samples per second, as the model expects
+_WINDOW = 30 * _RATE  # the recogniser ends every line after 10 s; longer windows overlap less but need more memory
 _REHEARD = _RATE  # after a window that ends in silence: speech that has just begun is not a line yet
 _JITTER = 0.1  # seconds a timestamp may differ from the samples counted before it
-_LONGEST_FILL = 2.0  # seconds; a longer hole parts two utterances anyway, and a broken clock can claim centuries
+_LONGEST_FILL = 2.0  # seconds; a longer gap separates two utterances anyway, and a broken clock can claim centuries
 _LIFE = 900 * _RATE  # samples until the child, by then grown by 250 MB, is replaced; that takes a second
 _SIGN_EVERY = 5.0  # seconds of sound between two calls of `heard`
 
@@ -51,25 +51,25 @@ def require_speech() -> None:
     if spec is None or spec.origin is None:
         raise MissingDependency("Transcribing speech needs the package moonshine-voice, which is not installed.", "asr")
     if not (Path(spec.origin).parent / "assets" / _MODEL).is_dir():
-        raise MissingDependency("The installed version of moonshine-voice does not carry its speech model.", "asr")
+        raise MissingDependency("The installed version of moonshine-voice does not include its speech model.", "asr")
 
 
 def transcribe(path: Path, heard: Callable[[float], None] | None = None) -> list[Cue]:
-    """What is said in a file's first sound track; nothing if it has none.
+    """What is said in a file's first sound track; [] if it has none.
 
     `heard` is called with the seconds heard so far, every 5 s of sound.
     """
     require_speech()
-    told = 0.0
+    reported = 0.0
     with _Recogniser(path) as recogniser:
         ear = _Ear(recogniser.lines)
         for time, block in _blocks(path):
             ear.hear(time, block)
-            if heard is not None and ear.clock >= told + _SIGN_EVERY:
-                told = ear.clock
-                heard(told)
+            if heard is not None and ear.clock >= reported + _SIGN_EVERY:
+                reported = ear.clock
+                heard(reported)
         ear.finish()
-    if heard is not None and ear.clock > told:
+    if heard is not None and ear.clock > reported:
         heard(ear.clock)
     return ear.cues
 
@@ -82,7 +82,7 @@ class _Line(NamedTuple):
 
 
 class _Ear:
-    """Gathers sound into windows, has each recognised, and keeps what the next one must hear again."""
+    """Gathers sound into windows, passes each to the recogniser, and keeps what the next window must hear again."""
 
     def __init__(self, recognise: Callable[[Samples], list[_Line]]) -> None:
         self.cues: list[Cue] = []
@@ -93,25 +93,25 @@ class _Ear:
 
     @property
     def clock(self) -> float:
-        """The end of what was heard."""
+        """The end of the sound heard so far."""
         return self._start + self._count / _RATE
 
     def hear(self, time: float | None, block: Samples) -> None:
-        """Take in a block of sound; without a time it follows on the last."""
+        """Take in a block of sound; without a time it follows the last one."""
         hole = 0.0 if time is None else time - self.clock
         if time is not None and hole > _LONGEST_FILL:
             self.finish()
             self._start = time
         elif hole > _JITTER:
             self._take(np.zeros(round(hole * _RATE), np.float32))
-        elif hole < -_JITTER:  # a clock that runs backward: what was heard already has its time
+        elif hole < -_JITTER:  # a clock that runs backward: skip what was already heard
             block = block[round(-hole * _RATE) :]
         self._take(block)
         if self._count >= _WINDOW:
             self._recognise(final=False)
 
     def finish(self) -> None:
-        """Nothing follows on what is pending: recognise all of it."""
+        """Nothing follows the pending sound: recognise all of it."""
         if self._count:
             self._recognise(final=True)
 
@@ -123,7 +123,7 @@ class _Ear:
         samples = np.concatenate(self._pending)
         done = len(samples) if final else len(samples) - _REHEARD
         for line in self._lines_of(samples):
-            # Only a line of the second half is put off, so that every window gets us on.
+            # Only a line in the second half is put off, so that every window makes progress.
             if not final and not line.complete and line.start * _RATE > len(samples) / 2:
                 done = int(line.start * _RATE)
                 break
@@ -133,14 +133,14 @@ class _Ear:
         self._start += done / _RATE
 
     def _add(self, line: _Line) -> None:
-        # Lines overlap by half a second, since the recogniser looks back from where it is sure of a voice.
+        # Lines overlap by half a second, since the recogniser looks back from where it first detects a voice.
         start = max(self._start + line.start, self.cues[-1].end if self.cues else 0.0)
         if text := " ".join(line.text.split()):
             self.cues.append(Cue(start, max(start, self._start + line.end), text))
 
 
 class _Recogniser:
-    """The recogniser in its child process; a context manager that leaves none behind."""
+    """The recogniser in its child process; a context manager that leaves no process behind."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -170,7 +170,7 @@ class _Recogniser:
         except BrokenPipeError:
             answer = b""
         if not answer:
-            cause = f"its speech could not be recognised (the recogniser ended with code {self._child.wait()})"
+            cause = f"its speech could not be recognised (the recogniser exited with code {self._child.wait()})"
             raise InputError(self._path, cause, "Raise --memory-limit, or add a caption file.")
         return [_Line(*line) for line in json.loads(answer)]
 
@@ -180,8 +180,8 @@ def _start_child() -> subprocess.Popen[bytes]:
         [sys.executable, "-m", __name__, str(os.getpid())],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        env={**os.environ, "MALLOC_ARENA_MAX": "1"},  # else every thread reserves 64 MB of address space
-        start_new_session=True,  # Ctrl-C is for the parent
+        env={**os.environ, "MALLOC_ARENA_MAX": "1"},  # otherwise every thread reserves 64 MB of address space
+        start_new_session=True,  # Ctrl-C goes to the parent alone
     )
 
 
@@ -193,8 +193,8 @@ def _serve() -> None:
 
     die_with(int(sys.argv[1]))
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # whatever the library prints must not end up among the answers
-    # Telling speakers apart takes a third more time, and we have no use for it.
+    os.dup2(2, 1)  # keep anything the library prints out of the answers
+    # Identifying speakers takes a third more time, and we do not need it.
     transcriber = Transcriber(str(get_model_path(_MODEL)), ModelArch.TINY, options={"identify_speakers": "false"})
     while header := sys.stdin.buffer.read(4):
         window = np.frombuffer(sys.stdin.buffer.read(4 * int.from_bytes(header, "little")), np.float32)
@@ -206,7 +206,7 @@ def _serve() -> None:
         lines = [(x.start_time, x.start_time + x.duration, x.text, x.is_complete) for x in transcript.lines]
         answers.write(json.dumps(lines).encode() + b"\n")
         answers.flush()
-    os._exit(0)  # not by way of freeing the model, which crashes
+    os._exit(0)  # without freeing the model, which crashes
 
 
 def _blocks(path: Path) -> Iterator[tuple[float | None, Samples]]:
@@ -226,12 +226,12 @@ def _blocks(path: Path) -> Iterator[tuple[float | None, Samples]]:
                 for frame in packet.decode():
                     assert isinstance(frame, av.AudioFrame)
                     if source != (source := (frame.format.name, frame.layout.name, frame.sample_rate)):
-                        resampler = av.AudioResampler("flt", "mono", _RATE)  # it takes one kind of sound only
+                        resampler = av.AudioResampler("flt", "mono", _RATE)  # a resampler takes one format only
                     time = None if frame.time is None else frame.time - origin
                     for piece in resampler.resample(frame):
                         blocks.append((time, np.clip(np.nan_to_num(piece.to_ndarray()[0]), -1, 1)))
                         time = None
-            except (av.FFmpegError, ValueError):  # a damaged packet is passed over; after a broken container none come
+            except (av.FFmpegError, ValueError):  # skip a damaged packet; a broken container gives no more
                 damaged = True
             decoded = decoded or bool(blocks)
             yield from blocks

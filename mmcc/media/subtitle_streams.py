@@ -48,8 +48,8 @@ _TEXT_OF: dict[str, Callable[[bytes], str]] = {
 def read_subtitle_stream(path: Path, language: str = "en", reached: Callable[[float], None] | None = None) -> list[Cue]:
     """The cues of the best text subtitles in a video file, on its playback clock; [] where it has none.
 
-    The best stream is in `language`; among such, or where there is none, the default one, then the first. `reached`
-    is called with the time of each cue: a large file takes long to go through.
+    A stream in `language` comes first, then the default one, then the first in the file. `reached` is called with the
+    time of each cue: a large file takes long to read.
     """
     import av
 
@@ -62,12 +62,12 @@ def read_subtitle_stream(path: Path, language: str = "en", reached: Callable[[fl
                 return []
             stream = min(streams, key=lambda stream: _preference(stream, language))
             text_of = _TEXT_OF[stream.codec_context.name]
-            beginning = (container.start_time or 0) / av.time_base
+            origin = (container.start_time or 0) / av.time_base
             shown = []
             for packet in container.demux(stream):
                 if packet.pts is None or packet.time_base is None:
                     continue
-                start = float(packet.pts * packet.time_base) - beginning
+                start = float(packet.pts * packet.time_base) - origin
                 end = start + float((packet.duration or 0) * packet.time_base)
                 lines = [line for line in text_of(bytes(packet)).split("\n") if line.strip()]
                 shown.append(ShownCue(start, end, "\n".join(lines)))

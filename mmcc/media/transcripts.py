@@ -1,4 +1,4 @@
-"""Transcripts in tables: HowTo100M's CSV and JSON, and what Whisper and its kin write.
+"""Transcripts in tables: HowTo100M's CSV and JSON, and the JSON of Whisper and its relatives.
 
 HowTo100M publishes one `caption.json` of up to 10 GB: {"<video id>": {"start": [...], "end": [...], "text": [...]}}.
 `index_caption_json` finds each video's value in one pass over the mapped file, so that a video costs one small read.
@@ -17,7 +17,7 @@ from typing import Any
 from mmcc.errors import InputError
 from mmcc.media.rolling_captions import ShownCue, Word, words_of
 
-SILENT = 0.6  # Whisper's own default no_speech_threshold: above it, Whisper takes a segment for invented words
+SILENT = 0.6  # Whisper's own default no_speech_threshold: above it, Whisper treats a segment as hallucinated
 
 JSON_REMEDY = (
     "Expected HowTo100M's caption.json, one entry of it (start, end and text lists), or Whisper's JSON (segments)."
@@ -39,7 +39,7 @@ def index_caption_json(path: Path, wanted: Container[str] | None = None) -> dict
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
             return _index(data, path, wanted, remedy)
     except ValueError as error:
-        raise InputError(path, "is empty, so it holds no captions", remedy) from error
+        raise InputError(path, "is empty, so it has no captions", remedy) from error
     except OSError as error:
         raise InputError(path, f"cannot be read ({error.strerror})", "Check that it is a file you may read.") from error
 
@@ -69,7 +69,7 @@ def _index(data: mmap.mmap, path: Path, wanted: Container[str] | None, remedy: s
 
 
 def read_json(text: str, name: str, video_id: str | None = None) -> list[ShownCue]:
-    """The cues of any JSON transcript we know; `video_id` picks one video where the file holds many."""
+    """The cues of a JSON transcript in any known layout; `video_id` picks one video where the file holds many."""
     try:
         content = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -81,7 +81,7 @@ def read_json(text: str, name: str, video_id: str | None = None) -> list[ShownCu
             return _from_lists(content)
         content = next((content[key] for key in ("segments", "transcription", "chunks") if key in content), None)
     if not isinstance(content, list) or not all(isinstance(segment, dict) for segment in content):
-        raise InputError(name, "is JSON, but no transcript", JSON_REMEDY)
+        raise InputError(name, "is JSON, but not a transcript", JSON_REMEDY)
     return [cue for segment in content if (cue := _from_segment(segment)) is not None]
 
 
@@ -127,7 +127,7 @@ def _from_segment(segment: dict[str, Any]) -> ShownCue | None:
 
 
 def _words(words: Any, start: float, end: float, text: str) -> Sequence[Word]:
-    """The segment's timed words, or () where they do not add up to its text, which is then to be believed."""
+    """The segment's timed words, or () where they do not add up to its text: the text takes precedence."""
     if not isinstance(words, list):
         return ()
     times: list[float] = []
@@ -142,7 +142,7 @@ def _words(words: Any, start: float, end: float, text: str) -> Sequence[Word]:
             time = min(max(time, spoken), max(start, end))
         times.append(time)
         texts.append(spelling)
-    spaced = any(spelling[:1].isspace() for spelling in texts[1:])  # else the words come without their spaces
+    spaced = any(spelling[:1].isspace() for spelling in texts[1:])  # otherwise the words come without their spaces
     timed = words_of(times, texts if spaced else [f" {spelling}" for spelling in texts])
     return timed if " ".join([word.text for word in timed]).split() == text.split() else ()
 
@@ -168,7 +168,7 @@ def _shown(text: Any) -> str:
 
 
 def _time(value: Any) -> float:
-    """A time in seconds, or NaN, which the reader of captions leaves out."""
+    """A time in seconds, or NaN, which the caption reader drops."""
     try:
         return math.nan if isinstance(value, str) and len(value) > 40 else float(value)
     except (TypeError, ValueError, OverflowError):

@@ -1,11 +1,11 @@
 """Cues to utterances: sentence-like units of about one to four seconds.
 
 Captions are cut for reading, not for meaning: a line of automatic captions ends in mid-sentence, a transcript's segment
-may last half a minute. Cues are first split, at sentence ends, at pauses, at clauses where a piece is too long and
-into equal parts where it still is; then neighbouring pieces are joined again as long as they make a longer, still
-short enough unit of one breath. Every word of the cues is in exactly one utterance, in order.
+may last half a minute. Cues are first split: at sentence ends, at pauses, at clauses where a piece is too long, and
+into equal parts where it still is. Neighbouring pieces are then joined again as long as the result is short enough and
+spoken in one breath. Every word of the cues is in exactly one utterance, in order.
 
-Where words are not timed, a cue's time is shared among them by length, from the cue's start and no slower than people
+Where words are not timed, a cue's time is divided among them by length, from the cue's start and no slower than people
 speak: captions stay on the screen through silences.
 """
 
@@ -33,12 +33,12 @@ class Pace:
     """How speech is cut; times in seconds."""
 
     shortest: float = 1.0  # three words or so; a shorter sentence ("Okay.") says little alone, and joins the next
-    longest: float = 4.0  # the paper's frames come every second or two: longer, and one node spans several actions
+    longest: float = 4.0  # the paper samples a frame every second or two; a longer node would span several actions
     pause: float = 0.5  # within a phrase gaps stay below 0.3 s; half a second is a breath between phrases
-    silence: float = 1.5  # after it something else may be happening, so even a short utterance ends
-    per_word: float = 0.3  # with per_letter: the slowest speech, about 5 letters a second, half the usual rate
+    silence: float = 1.5  # afterwards something else may be happening, so even a short utterance ends
+    per_word: float = 0.3  # with per_letter: the slowest speech, about 5 letters per second, half the usual rate
     per_letter: float = 0.1
-    most_letters: int = 160  # 4 s of the fastest speech (40 letters a second); bounds cues that share one time
+    most_letters: int = 160  # 4 s of the fastest speech (40 letters per second); bounds cues that share one time
 
 
 _Piece = tuple[float, float, str, bool]  # start, end, text, whether it ends a sentence
@@ -46,7 +46,7 @@ _Piece = tuple[float, float, str, bool]  # start, end, text, whether it ends a s
 
 @collector_paused()
 def to_utterances(cues: Iterable[Cue], pace: Pace = Pace()) -> list[Utterance]:  # noqa: B008 (frozen)
-    """Cues, in any order, as utterances with starts that never decrease."""
+    """Turn cues, in any order, into utterances sorted by start."""
     utterances: list[Utterance] = []
     said = ""
     start = end = 0.0
@@ -99,16 +99,16 @@ def _timed_pieces(start: float, end: float, words: tuple[Word, ...], pace: Pace)
     texts: list[str] = []
     first = last = start
     for (time, text), (border, _) in zip(words, (*words[1:], Word(end, "")), strict=True):
-        begun = last if time < last else time if time < end else end
+        word_start = last if time < last else time if time < end else end
         border = border if border < end else end
-        upto = begun + per_word + per_letter * len(text)
+        upto = word_start + per_word + per_letter * len(text)
         if upto > border:
-            upto = border if border > begun else begun
+            upto = border if border > word_start else word_start
         if texts and upto - first > longest:
             yield first, last, " ".join(texts), False
             texts = []
         if not texts:
-            first = begun
+            first = word_start
         texts.append(text)
         last = upto
         stop = text[-1] in _CLOSING and _ends_sentence(text)
@@ -120,7 +120,7 @@ def _timed_pieces(start: float, end: float, words: tuple[Word, ...], pace: Pace)
 
 
 def _one_word_each(words: tuple[Word, ...], end: float) -> tuple[Word, ...]:
-    """Several words under one time share the time until the next by length."""
+    """Several words under one time divide the time until the next by length."""
     if not any(" " in word.text for word in words):
         return words
     parted: list[Word] = []

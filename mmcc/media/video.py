@@ -1,15 +1,15 @@
 """Video to frames: a file sampled at a steady rate, each frame with its true time.
 
-Presentation timestamps are the only clock. At every point of a grid of `fps` per second, laid from the first
-frame on, we take the frame that is then on display. A frame that stays on display over several grid points (a
-slide, a stalled camera) is taken once. So a sample always is a picture that a viewer saw at that moment, also
-where the frame rate varies, and no two samples are the same frame.
+Presentation timestamps are the only clock. At every point of a grid of `fps` per second, starting at the first
+frame, we take the frame on display at that time. A frame that stays on display over several grid points (a slide, a
+stalled camera) is taken once. So a sample is always a picture that a viewer saw at that time, even where the frame
+rate varies, and no two samples are the same frame.
 
 Times count from the container's start, as in a player, so captions and frames share one clock.
 
-Fast mode skips the frames that no other frame refers to, which saves half of the decoding. A sample is then one
-source frame early at times, seldom more, and never more than a quarter of the sampling interval: where the skipped
-frames would leave a larger gap, the file is decoded in full, and `VideoReport.mode` says so.
+Fast mode skips the frames that no other frame refers to, which saves half of the decoding. A sample is then sometimes
+one source frame early, seldom more, and never more than a quarter of the sampling interval: where the skipped frames
+would leave a larger gap, the file is decoded in full, and `VideoReport.mode` says so.
 
 Frames arrive one by one: memory does not grow with the length of a file.
 """
@@ -32,9 +32,9 @@ from mmcc.media.pictures import Fit, PictureMaker, Pixels, check_pixels
 
 _SAME_MOMENT = 1e-4  # seconds; time bases round, and no camera is this fast
 _EARLY = 0.25  # share of the sampling interval that a sample of fast mode may be early
-_HOLE_SECONDS = 0.5  # a longer gap after damage is its doing
-_JUMP_SECONDS = 2.0  # backward: more than any disorder of frames
-_TIMES_MAY_JUMP = 0x0200  # libavformat's AVFMT_TS_DISCONT: MPEG streams, which may be joined by mere copying
+_HOLE_SECONDS = 0.5  # a longer gap after damage is caused by the damage
+_JUMP_SECONDS = 2.0  # backward: more than frame reordering explains
+_TIMES_MAY_JUMP = 0x0200  # libavformat's AVFMT_TS_DISCONT: MPEG streams, which may be joined by plain concatenation
 _SILENT_PACKETS = 48  # without a frame: more than any order of B-frames (16) and any delay of a decoder (16) explain
 
 
@@ -45,8 +45,8 @@ class Sampling:
     fps: float = 1.0  # the paper's densest rate
     size: int = 128  # side of the stored picture
     fit: Fit = "crop"  # square by centre crop; "letterbox": square with bars; "short": the short side is `size`
-    exact: bool = False  # decode every frame; else skip the ones that nothing refers to
-    max_pixels: int = 8192 * 4320  # of a decoded frame: 8K; what is larger is an attack or a mistake
+    exact: bool = False  # decode every frame; otherwise skip the ones that no other frame refers to
+    max_pixels: int = 8192 * 4320  # of a decoded frame: 8K; anything larger is an attack or a mistake
     max_seconds: float = 12 * 3600.0  # longest file; a broken header can claim centuries
 
 
@@ -57,10 +57,10 @@ class Frame(NamedTuple):
 
 @dataclass
 class VideoReport:
-    """What came of a file. Filled while it is read; final when the frames have run out."""
+    """How reading a file went. Filled in while it is read; final once the frames run out."""
 
     mode: Literal["fast", "exact"]
-    expected_seconds: float | None  # what the file says of its length, if it does
+    expected_seconds: float | None  # the length the file declares, if any
     decoded_seconds: float = 0.0
     damaged: int = 0  # packets or frames that could not be decoded
 
@@ -94,8 +94,8 @@ class VideoSampler:
         try:
             self._stream = self._choose_stream()
             self._origin = (self._container.start_time or 0) / av.time_base
-            self._missing_seconds = 0.0  # of holes in the midst of the file
-            self._joints = 0  # of recordings that were joined
+            self._missing_seconds = 0.0  # total length of holes inside the file
+            self._joints = 0  # places where two recordings were joined
             self.report = VideoReport("exact", self._declared_seconds())
             self._check_limits()
             self._prepare_decoder(exact)
@@ -126,7 +126,7 @@ class VideoSampler:
         end = _parse_duration_tag(stream.metadata.get("DURATION", ""))  # Matroska's other lengths are the container's
         if end is None and stream.duration is not None and stream.time_base is not None and stream.duration > 0:
             return float(stream.duration * stream.time_base)
-        late = 0.0  # what follows are ends, not lengths: pictures may begin after the sound
+        late = 0.0  # the rest gives ends, not lengths: pictures may begin after the sound
         if stream.start_time is not None and stream.time_base is not None:
             late = float(stream.start_time * stream.time_base) - self._origin
         if end is None and container.duration is not None and container.duration > 0:
@@ -150,13 +150,13 @@ class VideoSampler:
         context.options = {"max_pixels": str(self._sampling.max_pixels)}  # for sizes that change midway
         rate = self._stream.average_rate or self._stream.guessed_rate
         dense = rate is not None and rate * _EARLY >= self._sampling.fps
-        timed = self._stream.start_time is not None  # without a clock, frames are all there is to tell the time by
+        timed = self._stream.start_time is not None  # without a clock, only counting frames gives the time
         if dense and timed and not exact:
             context.skip_frame = "NONREF"
             self.report.mode = "fast"
 
     def _on_display(self) -> Iterator[tuple[float, av.VideoFrame]]:
-        """At each point of the grid the frame then on display, every frame at most once."""
+        """The frame on display at each point of the grid, every frame at most once."""
         fps = self._sampling.fps
         shown: tuple[float, av.VideoFrame] | None = None
         first = due = 0.0
@@ -171,11 +171,11 @@ class VideoSampler:
                 self._too_long(time - first)
         if shown is None:
             self._check_memory()
-            raise InputError(self._path, "holds no frame that can be decoded", "Download or export it again.")
+            raise InputError(self._path, "has no frame that can be decoded", "Download or export it again.")
         time, frame = shown
         end = time + _frame_seconds(frame)
         self.report.decoded_seconds = end - first - self._missing_seconds
-        if self._joints:  # each cuts a packet short, and none is told in the length
+        if self._joints:  # each cuts a packet short, and the declared length covers one recording only
             self.report.damaged = max(0, self.report.damaged - self._joints)
             self.report.expected_seconds = max(self.report.expected_seconds or 0.0, self.report.decoded_seconds)
         if self.report.partial:
@@ -184,7 +184,7 @@ class VideoSampler:
             yield shown
 
     def _dense_enough(self) -> Iterator[tuple[float, av.VideoFrame]]:
-        """Decoded frames without gaps that fast mode tore: at the first, the file is opened again and read in full."""
+        """Decoded frames; at the first gap that fast mode leaves, the file is reopened and decoded in full."""
         latest = -math.inf
         for time, frame in self._decoded():
             if self.report.mode == "fast" and -math.inf < latest < time - _EARLY / self._sampling.fps:
@@ -196,9 +196,9 @@ class VideoSampler:
             yield time, frame
 
     def _decoded(self) -> Iterator[tuple[float, av.VideoFrame]]:
-        """All frames that decode, in time's order, with their times. Damage is counted and passed over."""
+        """All frames that decode, in order of time, with their times. Damage is counted and skipped."""
         latest, after = -math.inf, 0.0
-        explained = 0  # damage whose gap was found; without damage, a gap is a slide that stays
+        explained = 0  # damage whose gap was found; without damage, a gap is a still picture
         joined = bool(self._container.format.flags & _TIMES_MAY_JUMP)
         for frame in self._decode_all():
             pts = frame.pts if frame.pts is not None else frame.dts
@@ -206,11 +206,11 @@ class VideoSampler:
                 time = float(pts * frame.time_base) - self._origin
             else:
                 time = after  # a bare stream has no clock but the durations of its frames
-            if joined and time < latest - _JUMP_SECONDS:  # recordings that were joined: the next one follows on
+            if joined and time < latest - _JUMP_SECONDS:  # joined recordings: the next one follows directly
                 self._origin += time - after
                 time = after
                 self._joints += 1
-            if frame.is_corrupt or time <= latest:  # a clock that runs backward has no true time to give
+            if frame.is_corrupt or time <= latest:  # a clock that runs backward gives no true time
                 self.report.damaged += 1
                 continue
             # Frames held back by the decoder come between damage and the gap it left, so damage waits for its gap.
@@ -228,7 +228,7 @@ class VideoSampler:
                 packet = next(packets, None)
                 self._alive()
                 self.report.damaged += packet is not None and packet.is_corrupt
-            except (av.FFmpegError, ValueError):  # the container broke off: what came before stands
+            except (av.FFmpegError, ValueError):  # the container ends early: keep what came before
                 self.report.damaged += 1
                 packet = None
             try:
@@ -236,12 +236,12 @@ class VideoSampler:
                 frames = self._stream.codec_context.decode(packet)
             except av.error.EOFError:
                 return
-            except MemoryError:  # which PyAV raises as one of its errors, too
+            except MemoryError:  # PyAV's own is also an FFmpegError
                 raise
             except (av.FFmpegError, ValueError):
                 self.report.damaged += 1
                 frames = []
-            # A decoder that skips frames says nothing of those it cannot decode; its silence tells.
+            # A decoder that skips frames does not report those it cannot decode; a long silence reveals them.
             silent = 0 if frames or (packet is not None and packet.is_discard) else silent + 1
             self.report.damaged += silent == _SILENT_PACKETS
             for frame in frames:
@@ -251,7 +251,7 @@ class VideoSampler:
                 return
 
     def _check_memory(self) -> None:
-        """Tell a lack of memory from damage: decoders report both alike. Raises MemoryError."""
+        """Distinguish a lack of memory from damage, since decoders report both the same way. Raises MemoryError."""
         context = self._stream.codec_context
         np.empty(8 * context.width * context.height, np.uint8)  # a few frames, reserved but not touched
 
@@ -263,7 +263,7 @@ def open_container(path: Path) -> InputContainer:
     if path.stat().st_size == 0:
         raise InputError(path, "is empty", "Download or export it again.")
     try:
-        # An absolute path cannot be taken for a protocol, whatever a file is called.
+        # An absolute path cannot be mistaken for a protocol, whatever the file is called.
         return av.open(str(path.absolute()), options={"protocol_whitelist": "file"}, metadata_errors="replace")
     except MemoryError:
         raise
@@ -275,7 +275,7 @@ def open_container(path: Path) -> InputContainer:
 
 
 def declared_seconds(path: Path) -> float | None:
-    """What a file says of its length."""
+    """The length a file declares."""
     with open_container(path) as container:
         return container.duration / av.time_base if container.duration else None
 

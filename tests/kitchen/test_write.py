@@ -102,7 +102,7 @@ def test_a_killed_run_is_gone_on_with(kitchen, tmp_path):
 def test_two_runs_do_not_write_at_once(kitchen, capsys):
     with only_writer(kitchen):
         assert main(["kitchen", str(kitchen), *FLAGS, "--features"]) == 3
-    assert "another mmcc is writing to it" in capsys.readouterr().err
+    assert "another mmcc process is writing to it" in capsys.readouterr().err
 
 
 def test_a_run_that_died_before_its_first_file_is_gone_on_with(tmp_path):

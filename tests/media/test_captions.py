@@ -63,7 +63,7 @@ def test_a_spoken_number_is_kept_beside_an_index():
     assert texts("00:01,000 --> 00:02,000\n10\n\n00:02,000 --> 00:03,000\n9\n") == ["10", "9"]
 
 
-def test_an_arrow_in_the_text_is_no_timing_line():
+def test_an_arrow_in_the_text_is_not_a_timing_line():
     assert texts("00:01,000 --> 00:02,000\nraw --> cooked\n\n00:02,000 --> 00:03,000\ndone\n") == ["raw cooked", "done"]
     odd = "00:01,000 --> 00:02,000\nnot --> 00:09,000\n00:09,000 --> 00:10,000\ndone\n"
     assert parse_captions(odd.encode(), "a.srt") == [Cue(1.0, 2.0, "not 00:09,000"), Cue(9.0, 10.0, "done")]
@@ -74,7 +74,7 @@ def test_a_number_in_the_title_of_a_webvtt_file_numbers_no_cues():
     assert texts(vtt, "a.vtt") == ["10", "9"]
 
 
-def test_webvtt_blocks_names_and_settings_are_left_out():
+def test_webvtt_blocks_names_and_settings_are_dropped():
     vtt = (
         "WEBVTT - a title\nKind: captions\n\nSTYLE\n::cue { color: red }\n\nREGION\nid:fred\n\n"
         "NOTE a comment\nover two lines\n\nintro-1\n00:01.000 --> 00:02.000 line:80% align:start\n"
@@ -89,7 +89,7 @@ def test_overlapping_cues_end_when_the_next_begins():
     assert cues == [Cue(0.0, 3.959, "hi my name"), Cue(3.959, 9.96, "is Sophie")]
 
 
-def test_cues_come_in_the_order_of_time_and_a_drawn_twice_cue_once():
+def test_cues_are_sorted_by_time_and_a_duplicate_counts_once():
     srt = "00:05,000 --> 00:06,000\nb\n\n00:01,000 --> 00:02,000\na\n\n00:01,000 --> 00:02,000\na\n"
     assert texts(srt) == ["a", "b"]
 
@@ -117,7 +117,7 @@ def test_bad_times_follow_the_written_rule():
         "crème — it’s".encode("cp1252"),
     ],
 )
-def test_encodings_are_told_apart(encoded):
+def test_encodings_are_recognised(encoded):
     encoding = "utf-16-be" if encoded.startswith((b"\0", b"\xfe")) else "utf-16-le" if b"\0" in encoded else "utf-8"
     frame = "1\n00:00:01,000 --> 00:00:02,000\n"
     marks = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -178,7 +178,7 @@ def test_repetition_by_the_speaker_is_kept():
 
 
 @pytest.mark.parametrize("data", [b"", b"hello", b"\x00\x01\x02\xff" * 50, b"{", b"1\n2\n3\n"])
-def test_what_is_no_caption_file_is_an_input_error_with_a_remedy(data, tmp_path):
+def test_anything_but_a_caption_file_is_an_input_error_with_a_remedy(data, tmp_path):
     path = tmp_path / "broken.srt"
     path.write_bytes(data)
     with pytest.raises(InputError) as error:
@@ -196,7 +196,7 @@ def test_a_missing_file_a_folder_and_a_stale_span_are_input_errors(tmp_path):
             read_captions(path, span)
 
 
-def test_a_valid_file_without_speech_is_no_error():
+def test_a_valid_file_without_speech_is_not_an_error():
     assert texts("WEBVTT\n\n", "a.vtt") == []
     assert texts("00:01,000 --> 00:02,000\n[Music]\n") == []
 

@@ -1,4 +1,4 @@
-"""Photos come out upright, in true colours, on white; what is no photo is told in words."""
+"""Photos come out upright, in true colours, on white; anything else is refused with a reason."""
 
 import random
 import struct
@@ -25,7 +25,7 @@ def two_halves(width=40, height=20):
 
 
 def colours(pixels):
-    """Of the corners, clockwise from the top left, rounded: lossy formats are off by a little."""
+    """The corners' colours, clockwise from the top left, rounded: lossy formats are slightly off."""
     h, w = pixels.shape[0] - 3, pixels.shape[1] - 3
     return [tuple((np.round(pixels[y, x] / 85) * 85).astype(int).tolist()) for y, x in ((2, 2), (2, w), (h, w), (h, 2))]
 
@@ -72,7 +72,7 @@ def test_damaged_exif_does_not_lose_a_photo(tmp_path):
 
 
 @pytest.mark.parametrize("suffix", ["png", "webp"])
-def test_what_is_transparent_is_white(tmp_path, suffix):
+def test_transparency_becomes_white(tmp_path, suffix):
     picture = Image.new("RGBA", (20, 20), (0, 0, 0, 0))
     picture.paste((255, 0, 0, 255), (10, 0, 20, 20))
     picture.save(tmp_path / f"a.{suffix}", lossless=True)
@@ -106,7 +106,7 @@ def test_sixteen_bits_are_scaled_and_not_clipped(tmp_path, ffmpeg):
     assert np.abs(read_photo(tmp_path / "c.png").astype(int) - [0x40, 0x80, 0xC0]).max() <= 3
 
 
-def test_of_what_moves_the_first_picture_counts(tmp_path):
+def test_only_the_first_picture_of_an_animation_counts(tmp_path):
     first, second = Image.new("RGB", (8, 8), RED), Image.new("RGB", (8, 8), BLUE)
     for name in ("a.webp", "a.png"):
         first.save(tmp_path / name, save_all=True, append_images=[second], lossless=True)
@@ -125,9 +125,9 @@ def png_of(width, height, data=b""):
 
 def test_a_zip_bomb_is_refused_by_its_header(tmp_path):
     path = tmp_path / "bomb.png"
-    for side, told in ((100_000, "far too large"), (11_000, "11000x11000")):
+    for side, reason in ((100_000, "far too large"), (11_000, "11000x11000")):
         path.write_bytes(png_of(side, side, bytes(10**6)))
-        with pytest.raises(InputError, match=f"is {told}, over the limit of 120,000,000 pixels"):
+        with pytest.raises(InputError, match=f"is {reason}, over the limit of 120,000,000 pixels"):
             read_photo(path)
     two_halves().save(tmp_path / "a.png")
     with pytest.raises(InputError, match="over the limit of 799"):
@@ -136,21 +136,21 @@ def test_a_zip_bomb_is_refused_by_its_header(tmp_path):
 
 
 @pytest.mark.parametrize("suffix", ["jpg", "png", "webp"])
-def test_what_is_cut_short_is_damaged(tmp_path, suffix):
+def test_a_truncated_file_is_damaged(tmp_path, suffix):
     path = tmp_path / f"a.{suffix}"
     Image.effect_noise((64, 64), 90).convert("RGB").save(path)
     path.write_bytes(path.read_bytes()[:-400])
-    with pytest.raises(InputError, match=r"is damaged|no photo that can be read") as told:
+    with pytest.raises(InputError, match=r"is damaged|not a readable photo") as caught:
         read_photo(path)
-    assert told.value.path == str(path) and "copy it again" in told.value.remedy
+    assert caught.value.path == str(path) and "Copy it again" in caught.value.remedy
 
 
 @pytest.mark.parametrize(
     "content", [b"these are notes\n" * 9, b"\xff\xd8\xff", b"GIF89a" + bytes(40), b"\x89PNG\r\n\x1a\n"]
 )
-def test_what_is_no_photo_is_told(tmp_path, content):
+def test_anything_but_a_photo_is_refused(tmp_path, content):
     (tmp_path / "a.jpg").write_bytes(content)
-    with pytest.raises(InputError, match=r"is damaged|no photo that can be read"):
+    with pytest.raises(InputError, match=r"is damaged|not a readable photo"):
         read_photo(tmp_path / "a.jpg")
 
 
@@ -165,20 +165,20 @@ def test_missing_empty_and_folders(tmp_path):
 
 
 def test_damaged_bytes_never_give_anything_but_an_input_error(tmp_path):
-    chance = random.Random(0)
+    rng = random.Random(0)
     for suffix in ("jpg", "png", "webp"):
         path = tmp_path / f"a.{suffix}"
         two_halves().save(path)
         whole = path.read_bytes()
         for _ in range(120):
             damaged = bytearray(whole)
-            for _ in range(chance.randint(1, 6)):
-                damaged[chance.randrange(len(damaged))] = chance.randrange(256)
+            for _ in range(rng.randint(1, 6)):
+                damaged[rng.randrange(len(damaged))] = rng.randrange(256)
             path.write_bytes(damaged)
             try:
                 assert read_photo(path).shape[2] == 3
-            except InputError as told:
-                assert told.remedy
+            except InputError as caught:
+                assert caught.remedy
 
 
 HEIC = struct.pack(">I", 24) + b"ftypheic" + bytes(4) + b"mif1heic" + bytes(64)
@@ -187,10 +187,10 @@ HEIC = struct.pack(">I", 24) + b"ftypheic" + bytes(4) + b"mif1heic" + bytes(64)
 def test_heic_without_its_package_is_refused_with_the_remedy(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pillow_heif", None)
     monkeypatch.setattr(photos, "find_spec", lambda name: None)
-    (tmp_path / "IMG_1.jpg").write_bytes(HEIC)  # by its bytes: its name may say anything
-    with pytest.raises(InputError, match="is HEIC, which the package pillow-heif reads") as told:
+    (tmp_path / "IMG_1.jpg").write_bytes(HEIC)  # its bytes decide, not its name
+    with pytest.raises(InputError, match="is HEIC, which the package pillow-heif reads") as caught:
         read_photo(tmp_path / "IMG_1.jpg")
-    assert "pip install pillow-heif" in told.value.remedy
+    assert "pip install pillow-heif" in caught.value.remedy
 
 
 def test_heic_with_its_package(tmp_path):
@@ -198,7 +198,7 @@ def test_heic_with_its_package(tmp_path):
     heif.from_pillow(two_halves(64, 32)).save(tmp_path / "a.heic", quality=-1)
     assert colours(read_photo(tmp_path / "a.heic")) == [RED, BLUE, BLUE, RED]
     (tmp_path / "b.heic").write_bytes(HEIC)
-    with pytest.raises(InputError, match=r"is damaged|no photo"):
+    with pytest.raises(InputError, match=r"is damaged|not a readable photo"):
         read_photo(tmp_path / "b.heic")
 
 
@@ -209,9 +209,9 @@ def test_a_photo_may_be_read_small(tmp_path):
 
 
 @pytest.mark.parametrize("fit", ["crop", "letterbox", "short"])
-def test_a_photo_is_fitted_as_a_frame_of_the_same_picture_is(tmp_path, ffmpeg, fit):
-    chance = np.random.default_rng(0)
-    picture = Image.fromarray(chance.integers(0, 256, (9, 16, 3), np.uint8)).resize((320, 180))
+def test_a_photo_is_fitted_like_a_frame_of_the_same_picture(tmp_path, ffmpeg, fit):
+    rng = np.random.default_rng(0)
+    picture = Image.fromarray(rng.integers(0, 256, (9, 16, 3), np.uint8)).resize((320, 180))
     picture.save(tmp_path / "a.png")
     ffmpeg("-i", tmp_path / "a.png", "-c:v", "ffv1", "-pix_fmt", "bgr0", tmp_path / "a.mkv")  # without loss
     with VideoSampler(tmp_path / "a.mkv", Sampling(size=48, fit=fit)) as video:

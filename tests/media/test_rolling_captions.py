@@ -1,4 +1,4 @@
-"""Rolling captions give every spoken word once; nothing else is taken for rolling."""
+"""Rolling captions give every spoken word once; no other file is mistaken for rolling."""
 
 import itertools
 from pathlib import Path
@@ -42,7 +42,7 @@ def youtube(lines: list[Line], inline: bool = True) -> tuple[str, list[tuple[flo
 
 
 def timed(cues: list[Cue]) -> list[tuple[float, str]]:
-    """Each word with its time; a line of one word has no inline time, and begins with its cue."""
+    """Each word with its time; a line of one word has no inline time, and starts with its cue."""
     return [pair for cue in cues for pair in ([tuple(word) for word in cue.words] or [(cue.start, cue.text)])]
 
 
@@ -109,7 +109,7 @@ def test_words_appearing_one_by_one_are_kept_once():
     assert texts(growing) == ["we", "make", "hot", "soup"]
 
 
-def test_a_refrain_in_an_ordinary_file_is_no_rolling():
+def test_a_refrain_in_an_ordinary_file_is_not_rolling():
     song = [(n, n + 1, f"line {n}\nrow {n}") for n in range(8)] + [(8, 9, "row 7\nrow again")]
     assert texts(srt(*song))[-1] == "row 7 row again"
     assert not looks_automatic(srt(*song, (9, 10, "end")))

@@ -1,4 +1,4 @@
-"""Whatever a worker does, the parent goes on, and says of each job what became of it."""
+"""Whatever a worker does, the parent carries on and reports the outcome of every job."""
 
 import os
 import signal
@@ -11,7 +11,7 @@ import pytest
 
 from mmcc.media.sandbox import Limits, WorkerPool
 
-# A worker that does as it is told. It is a module of its own, started as any worker is.
+# A worker that does what its job says. It is a separate module, started like any other worker.
 OBEDIENT = """
 import os, sys, time, signal
 from pathlib import Path
@@ -74,7 +74,7 @@ def test_every_job_is_answered(pool):
         ({"do": "eat", "bytes": 3 << 30}, "needs more than 1 GB of memory"),
     ],
 )
-def test_a_job_that_goes_wrong_fails_with_its_reason_and_the_others_go_on(pool, job, reason):
+def test_a_failing_job_reports_its_reason_and_the_others_continue(pool, job, reason):
     outcomes = run(pool(memory=1 << 30), {"do": "double"}, job, *[{"do": "double"}] * 5)
     assert outcomes[1].answer is None and reason in outcomes[1].reason
     assert all(outcome.answer for number, outcome in outcomes.items() if number != 1)
@@ -93,16 +93,16 @@ def test_progress_keeps_a_job_alive_until_its_time_is_up(pool):
     assert "over 1 s" in hurried[0].reason
 
 
-def test_what_a_library_prints_is_no_answer(pool):
+def test_what_a_library_prints_is_not_an_answer(pool):
     assert run(pool(1), {"do": "print"})[0].answer == {}
 
 
-def test_an_answer_that_makes_no_sense_fails_the_job(pool):
-    # The worker keeps its answers on a duplicate of its standard output: the first free number after the usual three.
-    assert "made no sense" in run(pool(1), {"do": "lie", "fd": 3})[0].reason
+def test_an_answer_that_cannot_be_parsed_fails_the_job(pool):
+    # The worker sends its answers on a duplicate of its standard output: the first free number after the usual three.
+    assert "could not be parsed" in run(pool(1), {"do": "lie", "fd": 3})[0].reason
 
 
-def test_progress_is_told(pool):
+def test_progress_is_reported(pool):
     told = []
     watched = pool(1)
     watched._progress = lambda job, seconds, total: told.append((seconds, total))

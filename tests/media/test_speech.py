@@ -1,4 +1,4 @@
-"""Speech recognition against real clips with known words and times, and against files not as they should be."""
+"""Speech recognition against real clips with known words and times, and against broken or unusual files."""
 
 import importlib.util
 import re
@@ -65,7 +65,7 @@ def srt_words(path: Path, until: float = 1e9) -> list[str]:
 
 
 def word_error_rate(truth: list[str], said: list[str]) -> float:
-    """Least insertions, deletions and replacements per true word."""
+    """The fewest insertions, deletions and replacements per true word."""
     row = list(range(len(said) + 1))
     for i, true_word in enumerate(truth, 1):
         corner, row[0] = row[0], i
@@ -142,7 +142,7 @@ def test_late_sound_keeps_its_time(clips: Path, tmp_path: Path, late: float) -> 
     assert delayed[-1].end - on_time[-1].end == pytest.approx(late, abs=0.2)
 
 
-def test_damage_is_passed_over(clips: Path, tmp_path: Path) -> None:
+def test_damage_is_skipped(clips: Path, tmp_path: Path) -> None:
     damaged = copy_sound(
         clips / "manifesto.mp4",
         tmp_path / "damaged.mkv",
@@ -206,7 +206,7 @@ def test_package_without_its_model_names_the_extra(monkeypatch: pytest.MonkeyPat
 
 
 class Script:
-    """A recogniser that answers each window with the next lines of a script, and notes how much it was given."""
+    """A recogniser that answers each window with the next lines of a script, and records how much it was given."""
 
     def __init__(self, *answers: list[_Line]) -> None:
         self.answers, self.windows = list(answers), list[float]()
@@ -237,7 +237,7 @@ def test_line_as_long_as_a_window_is_not_put_off_forever() -> None:
     assert [cue.text for cue in ear.cues] == ["endless"]
 
 
-def test_lines_overlap_no_more_and_empty_ones_go() -> None:
+def test_lines_no_longer_overlap_and_empty_ones_are_dropped() -> None:
     ear = _Ear(Script([_Line(0, 3, " one\n", True), _Line(2.5, 4, "", True), _Line(2.5, 5, "two", True)]).lines)
     ear.hear(None, sound(6))
     ear.finish()
@@ -248,15 +248,15 @@ def test_clock_follows_timestamps() -> None:
     script = Script([_Line(0, 1, "before", True)], [_Line(0.5, 1, "after", True)])
     ear = _Ear(script.lines)
     ear.hear(0.0, sound(2))
-    ear.hear(2.05, sound(1))  # jitter: follows on
+    ear.hear(2.05, sound(1))  # jitter: follows directly
     assert ear.clock == 3
     ear.hear(4.0, sound(1))  # a small hole: silence
     assert ear.clock == 5
-    ear.hear(4.5, sound(1))  # half of it heard already
+    ear.hear(4.5, sound(1))  # half of it already heard
     assert ear.clock == 5.5
     ear.hear(0.0, sound(1))  # all of it
     assert ear.clock == 5.5
-    ear.hear(1e9, sound(1))  # a clock gone mad costs no memory
+    ear.hear(1e9, sound(1))  # an absurd timestamp costs no memory
     ear.finish()
     assert script.windows == [5.5, 1]
     assert [cue.start for cue in ear.cues] == [0, 1e9 + 0.5]

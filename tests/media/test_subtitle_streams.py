@@ -75,7 +75,7 @@ def test_the_language_is_preferred_then_the_default_then_the_first(tmp_path):
     assert read_subtitle_stream(plain)[0].text == "one"
 
 
-def test_bitmap_subtitles_and_none_are_no_text(tmp_path):
+def test_bitmap_subtitles_and_none_give_no_text(tmp_path):
     path = tmp_path / "none.mkv"
     ffmpeg("-f", "lavfi", "-i", "color=size=64x48:rate=5:duration=1", path)
     assert read_subtitle_stream(path) == []
@@ -87,7 +87,7 @@ def test_bitmap_subtitles_and_none_are_no_text(tmp_path):
 
 
 @pytest.mark.parametrize("data", [b"", b"not a video", b"\x1aE\xdf\xa3" + b"\0" * 100])
-def test_what_is_no_video_is_an_input_error(tmp_path, data):
+def test_anything_but_a_video_is_an_input_error(tmp_path, data):
     path = tmp_path / "broken.mkv"
     path.write_bytes(data)
     with pytest.raises(InputError) as error:

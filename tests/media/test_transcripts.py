@@ -1,4 +1,4 @@
-"""Tables of speech: HowTo100M's CSV and JSON, Whisper's JSON."""
+"""Transcripts in tables: HowTo100M's CSV and JSON, Whisper's JSON."""
 
 import itertools
 import json
@@ -31,7 +31,7 @@ def test_howto100m_csv(table):
     assert parse_captions(table.encode(), "a.csv") == [Cue(0.5, 2.0, 'chop, then "fry"'), Cue(2.0, 4.0, "it")]
 
 
-def test_csv_rows_without_usable_times_are_left_out():
+def test_csv_rows_without_usable_times_are_dropped():
     table = "start,end,text\nnan,1,a\n1,inf,b\nx,2,c\n3\n1e308,1e308,d\n" + "9" * 5000 + ",1,e\n2,3,kept\n"
     assert [cue.text for cue in parse_captions(table.encode(), "a.csv")] == ["kept"]
 
@@ -158,7 +158,7 @@ def test_variants_of_whisper(content):
         "[[]]",
     ],
 )
-def test_json_that_is_no_transcript_is_refused(text):
+def test_json_that_is_not_a_transcript_is_refused(text):
     with pytest.raises(InputError) as error:
         parse_captions(text.encode(), "a.json")
     assert error.value.remedy
@@ -175,7 +175,7 @@ def test_hostile_numbers_and_types_in_json_do_no_harm():
     assert parse_captions(b'[{"start": 1, "end": 2, "text": "a\\ud800\\u0000b"}]', "a.json") == [Cue(1, 2, "ab")]
 
 
-def test_a_path_without_suffix_is_told_by_its_content(tmp_path: Path):
+def test_a_path_without_suffix_is_recognised_by_its_content(tmp_path: Path):
     path = tmp_path / "transcript"
     path.write_text(json.dumps(ENTRY))
     assert read_captions(path) == spoken(ENTRY)

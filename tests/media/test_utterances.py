@@ -39,7 +39,7 @@ def test_every_word_once_in_order_and_in_time(spoken):
     assert starts == sorted(starts)
 
 
-def test_sentences_are_parted_and_short_ones_join_the_next():
+def test_sentences_are_split_and_short_ones_join_the_next():
     (first, second) = to_utterances([Cue(0, 4, "Okay. Take the big pan. Now add some oil to it.")])
     assert (first.text, second.text) == ("Okay. Take the big pan.", "Now add some oil to it.")
     assert first.end == pytest.approx(second.start)
@@ -74,7 +74,7 @@ def test_words_do_not_stretch_over_a_caption_left_on_the_screen():
     assert only.end <= 1
 
 
-def test_abbreviations_and_decimals_end_no_sentence():
+def test_abbreviations_and_decimals_do_not_end_a_sentence():
     texts = [u.text for u in to_utterances([Cue(0, 3.9, "Add 2.5 tbsp. of oil for Mr. Smith today please")])]
     assert texts == ["Add 2.5 tbsp. of oil for Mr. Smith today please"]
 

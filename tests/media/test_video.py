@@ -12,7 +12,7 @@ import pytest
 from mmcc.errors import InputError
 from mmcc.media.video import Frame, Sampling, VideoReport, VideoSampler
 
-# Frame number n is a flat picture of luma 16 + 4n, so a picture tells which frame it is, up to the 54th.
+# Frame number n is a flat picture of luma 16 + 4n, so a picture identifies its frame, up to the 54th.
 COUNTER = "color=gray:size={size}:rate={rate},format=yuv420p,geq=lum='16+4*N':cb=128:cr=128"
 
 
@@ -30,23 +30,23 @@ def numbers(frames: list[Frame]) -> list[int]:
     return [round((frame.pixels.mean() * 219 / 255) / 4) for frame in frames]
 
 
-def write_frames(path: Path, moments: list[float], codec: str = "libx264", **options: str) -> Path:
+def write_frames(path: Path, times: list[float], codec: str = "libx264", **options: str) -> Path:
     """Encode pictures of grey 4n at the given seconds: variable frame rate, by a real encoder."""
     with av.open(str(path), "w") as container:
         stream = container.add_stream(codec, rate=30, options=options)
         stream.width, stream.height, stream.pix_fmt = 64, 48, "yuv420p"
         stream.codec_context.time_base = Fraction(1, 1000)
-        for number, moment in enumerate(moments):
+        for number, time in enumerate(times):
             plane = np.full((48 * 3 // 2, 64), 128, np.uint8)
             plane[:48] = 16 + 4 * number
             frame = av.VideoFrame.from_ndarray(plane, format="yuv420p")
-            frame.pts, frame.time_base = round(moment * 1000), Fraction(1, 1000)
+            frame.pts, frame.time_base = round(time * 1000), Fraction(1, 1000)
             container.mux(stream.encode(frame))
         container.mux(stream.encode(None))
     return path
 
 
-def test_takes_one_frame_a_second_at_its_timestamp(make_clip):
+def test_takes_one_frame_per_second_at_its_timestamp(make_clip):
     frames, report = sample(make_clip("soup.mp4", seconds=5, picture=COUNTER), exact=True)
     assert times(frames) == [0, 1, 2, 3, 4]
     assert numbers(frames) == [0, 10, 20, 30, 40]
@@ -130,7 +130,7 @@ DISPLAYS = [["-display_rotation", 90], ["-display_rotation", 180], ["-display_ro
 def test_rotation_and_mirrors_are_applied_as_ffmpeg_does(make_clip, ffmpeg, tmp_path, display):
     upright, turned, shown = make_clip("a.mp4", size="96x64"), tmp_path / "turned.mp4", tmp_path / "shown.mp4"
     ffmpeg(*display, "-i", upright, "-c", "copy", turned)
-    ffmpeg("-i", turned, "-qp", 0, shown)  # ffmpeg turns the picture itself when it encodes anew
+    ffmpeg("-i", turned, "-qp", 0, shown)  # ffmpeg rotates the picture itself when it re-encodes
     ours, _ = sample(turned, fit="short", size=64)
     theirs, _ = sample(shown, fit="short", size=64)
     assert ours[0].pixels.shape == theirs[0].pixels.shape
@@ -231,7 +231,7 @@ def test_a_file_without_frames_is_refused(make_clip, name):
 
 
 @pytest.mark.parametrize("content", [b"", b"hello, world", b"\0" * 4096, os.urandom(4096)])
-def test_bytes_that_are_no_video_are_refused(tmp_path, content):
+def test_bytes_that_are_not_a_video_are_refused(tmp_path, content):
     (tmp_path / "noise.mp4").write_bytes(content)
     with pytest.raises(InputError):
         sample(tmp_path / "noise.mp4")
@@ -256,7 +256,7 @@ def test_a_truncated_file_is_kept_as_partial(make_clip, tmp_path):
     assert report.decoded_seconds < 18
 
 
-def test_damage_inside_costs_only_what_it_hit(make_clip, tmp_path):
+def test_damage_inside_costs_only_the_damaged_frames(make_clip, tmp_path):
     content = bytearray(make_clip("whole.ts", "-g", 5, seconds=20).read_bytes())
     middle = len(content) // 2
     content[middle : middle + 20 * 188] = os.urandom(20 * 188)
@@ -267,7 +267,7 @@ def test_damage_inside_costs_only_what_it_hit(make_clip, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["whole.mp4", "whole.mkv", "whole.ts", "whole.mpg", "whole.flv", "whole.avi"])
-def test_damage_is_noticed_and_what_is_missing_in_the_middle_is_missing(make_clip, tmp_path, name):
+def test_damage_is_noticed_and_the_missing_middle_is_counted(make_clip, tmp_path, name):
     options = ["-movflags", "+faststart"] if name.endswith("mp4") else []
     content = bytearray(make_clip(name, *options, seconds=20, rate=25).read_bytes())
     third = len(content) // 3
@@ -279,15 +279,15 @@ def test_damage_is_noticed_and_what_is_missing_in_the_middle_is_missing(make_cli
 
 
 @pytest.mark.parametrize("name", ["slides.mp4", "slides.mkv"])
-def test_a_slide_that_stays_is_no_loss(tmp_path, name):
-    moments = [n / 10 for n in range(40)] + [30.0, 30.1, 60.0]
-    frames, report = sample(write_frames(tmp_path / name, moments, bf="0"))
+def test_a_still_slide_is_not_a_loss(tmp_path, name):
+    at = [n / 10 for n in range(40)] + [30.0, 30.1, 60.0]
+    frames, report = sample(write_frames(tmp_path / name, at, bf="0"))
     assert not report.partial and report.decoded_seconds == pytest.approx(60, abs=0.2)
     assert times(frames) == [0, 1, 2, 3, 3.9, 30, 30.1, 60]
 
 
 def test_a_copied_cut_is_whole(make_clip, ffmpeg, tmp_path):
-    # Its first frames are there for the decoder alone: an edit list keeps them from being shown.
+    # Its first frames serve the decoder only: an edit list keeps them from being shown.
     whole, cut = make_clip("whole.mp4", "-g", 250, seconds=20, rate=25), tmp_path / "cut.mp4"
     ffmpeg("-ss", 6.3, "-i", whole, "-c", "copy", cut)
     frames, report = sample(cut)
@@ -310,7 +310,7 @@ def test_stills_that_end_before_the_sound_in_matroska_are_whole(tmp_path, ffmpeg
     assert not sample(path)[1].partial
 
 
-def test_recordings_joined_by_copying_follow_on_each_other(make_clip, tmp_path):
+def test_recordings_joined_by_copying_follow_each_other(make_clip, tmp_path):
     once = make_clip("once.ts", seconds=20, rate=25).read_bytes()
     (tmp_path / "twice.ts").write_bytes(once + once)
     frames, report = sample(tmp_path / "twice.ts")
@@ -346,8 +346,8 @@ def test_the_pancake_clip(shared):
     assert len(frames) in (10, 11, 12) and not report.partial
 
 
-# autoeditor_example.mp4 shows a timecode, hours:minutes:seconds:frames at 30 a second, from 01:00:00:00 on. Sampled
-# 3.7 times a second, these samples were looked at by eye and showed:
+# autoeditor_example.mp4 shows a timecode at 30 frames per second (hours:minutes:seconds:frames, from 01:00:00:00).
+# These samples at 3.7 per second, checked by eye, showed:
 SEEN = {1: "0008", 6: "0118", 11: "0229", 23: "0606", 27: "0708", 34: "0905", 50: "1315", 65: "1717", 67: "1803",
         85: "2229", 99: "2622", 120: "3212", 133: "3528", 141: "3803", 150: "4016"}  # fmt: skip
 

@@ -224,7 +224,7 @@ def test_nothing_is_trained_for_nothing(unlabelled, small, tmp_path):
 
 def test_one_writer_at_a_time(small, steps_corpus, tmp_path):
     (tmp_path / "out").mkdir()
-    with only_writer(tmp_path / "out"), pytest.raises(InputError, match="another mmcc is writing"):
+    with only_writer(tmp_path / "out"), pytest.raises(InputError, match="another mmcc process is writing"):
         reproduce(["table2"], steps_corpus, tmp_path / "out", budget=TINY, say=silent)
 
 

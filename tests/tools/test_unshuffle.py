@@ -150,7 +150,7 @@ def test_what_cannot_be_read_is_left_out_with_a_reason(dawn, cache, photos, tmp_
     assert [thing.path for thing in outcome.sets[0].ordered] == photos
     reasons = {Path(path).name: reason for path, reason in outcome.skipped}
     assert reasons.keys() == {"notes.jpg", "cut.png", "none.jpg"}
-    assert "no photo" in reasons["notes.jpg"] and "No such file" in reasons["none.jpg"]
+    assert "not a readable photo" in reasons["notes.jpg"] and "No such file" in reasons["none.jpg"]
     assert to_json(outcome)["skipped"] == [{"path": path, "reason": reason} for path, reason in outcome.skipped]
     again = unshuffle(dawn, [tmp_path / "photos", tmp_path / "none.jpg"], cache)  # from the cache
     assert sorted(again.skipped) == sorted(outcome.skipped)
@@ -161,7 +161,7 @@ def test_what_cannot_be_read_is_left_out_with_a_reason(dawn, cache, photos, tmp_
     [
         (["d.png"], "d.png: is one photo"),
         (["d.png", "twin.png"], "all show the same"),
-        (["d.png", "notes.jpg"], "notes.jpg: is no photo that can be read.*1 of 2 photos is left"),
+        (["d.png", "notes.jpg"], "notes.jpg: is not a readable photo.*1 of 2 photos is left"),
         (["notes.jpg", "notes2.jpg"], "no photo is left"),
         (["empty"], "empty: "),
         (["missing"], "missing: cannot be read"),
@@ -283,7 +283,7 @@ def test_the_sheet_shows_the_order_and_the_true_numbers(dawn, kitchen, cache, ph
 
 @pytest.fixture
 def bright(photos, kitchen, tmp_path):  # noqa: F811
-    """A folder with a file that is no photo, and a run."""
+    """A folder with a file that is not a photo, and a run."""
     (tmp_path / "photos" / "notes.jpg").write_text("not a photo")
     return str(kitchen.run), str(tmp_path / "photos")
 
@@ -295,7 +295,7 @@ def test_the_verb(bright, tmp_path, capsys):
     printed = capsys.readouterr()
     content = json.loads(printed.out)
     assert [path.name[3:] for path in sorted(out.iterdir())] == [Path(path).name for path in content["order"]]
-    assert sheet.exists() and "notes.jpg: is no photo that can be read" in printed.err
+    assert sheet.exists() and "notes.jpg: is not a readable photo" in printed.err
     (Path(folder) / "notes.jpg").unlink()
     assert main(["unshuffle", run, folder, "--by", "path"]) == EXIT_OK
     assert "5 photos of photos, by the most likely path" in capsys.readouterr().out
@@ -307,7 +307,7 @@ def test_what_the_verb_refuses(bright, tmp_path, capsys):
     cases = {
         (run, folder, "--copy-to", folder): (EXIT_BAD_INPUT, "is not empty"),
         (run, str(tmp_path / "empty")): (EXIT_BAD_INPUT, "empty: "),
-        (run, f"{folder}/notes.jpg"): (EXIT_BAD_INPUT, "notes.jpg: is no photo"),
+        (run, f"{folder}/notes.jpg"): (EXIT_BAD_INPUT, "notes.jpg: is not a readable photo"),
         (str(tmp_path / "no_run"), folder): (EXIT_BAD_INPUT, "no_run"),
         (run, folder, "--sheet", str(tmp_path / "none" / "a.png")): (EXIT_BAD_INPUT, "cannot be written"),
     }
