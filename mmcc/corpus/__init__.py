@@ -1,4 +1,4 @@
-"""Narrated video at rest: the format, ingest, and adapters for released data sets."""
+"""Narrated video on disk: the format, ingest, and readers for released data sets."""
 
 from mmcc.corpus.corpus import Corpus, Excerpt, Video
 

@@ -1,4 +1,4 @@
-"""Read a corpus: open it, go through its videos, take excerpts.
+"""Read a corpus: open it, iterate over its videos, take excerpts.
 
 >>> corpus = Corpus.open("kitchen.corpus")
 >>> video = corpus["dQw4w9WgXcQ"]
@@ -25,7 +25,7 @@ from mmcc.corpus.shards import FrameRun, ShardReader, StoredFrames
 from mmcc.corpus.source import LabelledClip, Task
 from mmcc.media.utterances import Utterance
 
-_OPEN_VIDEOS = 4096  # whose row and frame places are kept at hand: some 100 KB each at most
+_OPEN_VIDEOS = 4096  # videos whose row and frame positions stay in memory: at most some 100 KB each
 
 
 class Excerpt(NamedTuple):
@@ -37,7 +37,7 @@ class Excerpt(NamedTuple):
 
 
 class Corpus:
-    """A corpus on disk. Cheap to open; may be handed to other processes, which open it again."""
+    """A corpus on disk. Cheap to open; can be sent to other processes, which reopen it."""
 
     def __init__(self, path: Path, manifest: Manifest, table: pa.Table) -> None:
         self.path, self.manifest = path, manifest
@@ -83,7 +83,7 @@ class Corpus:
 
     @property
     def ids(self) -> list[str]:
-        """The videos that can be read, in order of id."""
+        """The readable videos, sorted by id."""
         return list(self._ids)
 
     @property
@@ -98,12 +98,12 @@ class Corpus:
         return [video_id for video_id in self._ids if splits[self._positions[video_id]] == name]
 
     def rows(self) -> list[str]:
-        """The ids of every row of the index, also of videos that failed or are not here."""
+        """The ids of every row of the index, including videos that failed or are missing."""
         return list(self._positions)
 
 
 class Video:
-    """One video of a corpus. Nothing of it is read before it is asked for."""
+    """One video of a corpus, read lazily."""
 
     def __init__(self, shards: ShardReader, row: pa.Table, manifest: Manifest) -> None:
         self._shards, self._row, self._manifest = shards, row, manifest
@@ -144,7 +144,7 @@ class Video:
 
     @cached_property
     def duration(self) -> float:
-        """Seconds; by the file's own account, where it gives one."""
+        """Seconds, as declared by the file if it declares a length."""
         return self._value("duration") or 0.0
 
     @cached_property
@@ -163,16 +163,16 @@ class Video:
     def excerpt(self, start: float, seconds: float) -> Excerpt:
         """The frames from `start` up to, not including, `start + seconds`, and the utterances centred there.
 
-        An utterance belongs where its centre is, so that of two segments side by side just one has it.
+        An utterance belongs where its centre is, so of two adjacent segments exactly one has it.
         """
         start, end = float(start), float(start + seconds)
-        first, last = bisect_left(self._moments, start), bisect_left(self._moments, end)
+        first, last = bisect_left(self._time_list, start), bisect_left(self._time_list, end)
         said = slice(bisect_left(self._centres, start), bisect_left(self._centres, end))
         return Excerpt(self.frames(first, last), self.times[first:last].copy(), self.utterances[said])
 
     def frames(self, first: int = 0, last: int | None = None, step: int = 1) -> NDArray[Any]:
-        """Frames first, first + step, … before last; all of them by default."""
-        wanted = range(len(self._moments))[first:last:step]
+        """Frames first, first + step, … up to, not including, last; all of them by default."""
+        wanted = range(len(self._time_list))[first:last:step]
         out = np.empty((len(wanted), *self._shape), np.float32 if self._manifest.encoding == "float32" else np.uint8)
         done = 0
         while done < len(wanted):
@@ -184,9 +184,9 @@ class Video:
         return out
 
     @cached_property
-    def _moments(self) -> list[float]:
-        moments: list[float] = self.times.tolist()  # for two values, searched ten times faster than an array
-        return moments
+    def _time_list(self) -> list[float]:
+        times: list[float] = self.times.tolist()  # looking up two values is ten times faster than in an array
+        return times
 
     @cached_property
     def _centres(self) -> list[float]:
@@ -204,7 +204,7 @@ class Video:
 
     @cached_property
     def _firsts(self) -> list[int]:
-        """The number of each batch's first frame, and of the frame after the last."""
+        """The number of each record batch's first frame, and the number of frames."""
         return [0, *np.cumsum([batch.frames for batch in self._batches]).tolist()]
 
     @cached_property

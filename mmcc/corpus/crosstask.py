@@ -1,7 +1,7 @@
-"""CrossTask as released: tasks with their steps, the list of videos, and the labelled segments of 18 primary tasks.
+"""CrossTask as released: tasks with their steps, the list of videos, and the labelled clips of 18 primary tasks.
 
-The release holds no video. People download what YouTube still has, so a video that is missing is no error: every
-listed video becomes an item, and the summary says how many of each task are here.
+The release contains no video. People download what YouTube still has, so a missing video is not an error: every
+listed video becomes an item, and the summary gives the number found for each task.
 """
 
 import math
@@ -35,7 +35,7 @@ class _Listed:
     tasks: list[str] = field(default_factory=list)
     steps: tuple[LabelledClip, ...] = ()
     split: str | None = None
-    labelled_by: str = ""  # the task of its annotation
+    labelled_by: str = ""  # the task it is annotated for
 
 
 def is_crosstask(root: Path) -> bool:
@@ -54,9 +54,9 @@ def read_crosstask(
     media_suffixes: frozenset[str] = VIDEO_SUFFIXES,
     language: str = "en",
 ) -> Source:
-    """Every video of the release, with its steps, and with its file and captions where these are found.
+    """Every video of the release, with its steps, and with its file and captions where found.
 
-    Both are looked for by id under `videos` and `captions`, which default to the release's own folder.
+    Both are looked up by id under `videos` and `captions`, which default to the release's own folder.
     """
     for folder, what in ((root, "CrossTask release"), (videos, "videos"), (captions, "captions")):
         if folder is not None:
@@ -69,7 +69,7 @@ def read_crosstask(
     listed = _read_lists(root, source)
     _read_annotations(root / "annotations", listed, source)
 
-    # The annotations are named like captions of their videos, so their folder stays out of the walk.
+    # The annotations are named like captions of their videos, so the walk skips their folder.
     annotations = [root / "annotations"] if (root / "annotations").is_dir() else []
     index = MediaIndex([videos or root], [captions or root], media_suffixes=media_suffixes, without=annotations)
     found = take_listed(index, listed)
@@ -96,7 +96,7 @@ def _match(stem: str, listed: dict[str, _Listed]) -> Match | None:
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    """The lines that hold something, numbered from 1."""
+    """The non-empty lines, numbered from 1."""
     try:
         with path.open(encoding="utf-8-sig", errors="replace") as file:
             for number, line in enumerate(file, 1):
@@ -107,7 +107,7 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def _read_tasks(path: Path, *, primary: bool) -> dict[str, Task]:
-    """Blocks of five lines. A task read wrongly would mislabel all of its videos, so here any doubt is an error."""
+    """Blocks of five lines. A task read wrongly would mislabel all its videos, so any doubt is an error here."""
     remedy = f"Each task takes five lines: {', '.join(_TASK_LINES)} (comma-separated)."
     tasks: dict[str, Task] = {}
     lines = list(_lines(path))
@@ -121,19 +121,19 @@ def _read_tasks(path: Path, *, primary: bool) -> dict[str, Task]:
         if re.search(r"[\s,_/]", task_id):  # the first "_" ends the task in <task>_<video>
             raise InputError(path, f"line {first}: {task_id[:40]!r} is not a task id", remedy)
         if task_id in tasks:
-            raise InputError(path, f"line {first}: task {task_id} is there twice", remedy)
+            raise InputError(path, f"line {first}: task {task_id} appears twice", remedy)
         if not (count.isdecimal() and len(count) < 6):
             raise InputError(path, f"line {block[3][0]}: {count[:40]!r} is not a number of steps", remedy)
         if int(count) != len(steps) or not all(steps):
-            raise InputError(path, f"line {block[4][0]}: {count} steps expected, {len(steps)} there", remedy)
+            raise InputError(path, f"line {block[4][0]}: expected {count} steps, found {len(steps)}", remedy)
         tasks[task_id] = Task(task_id, title, steps, url, primary)
     if not tasks:
-        raise InputError(path, "holds no task", remedy)
+        raise InputError(path, "has no tasks", remedy)
     return tasks
 
 
 def _read_lists(root: Path, source: Source) -> dict[str, _Listed]:
-    """videos.csv, and videos_val.csv for the data set's own split; without the latter the split is not decided here."""
+    """videos.csv, and videos_val.csv for the data set's own split; without the latter, ingest decides the split."""
     listed: dict[str, _Listed] = {}
     validation = root / "videos_val.csv"
     has_split = validation.is_file()
@@ -147,7 +147,7 @@ def _read_lists(root: Path, source: Source) -> dict[str, _Listed]:
                 source.skipped.append(skip(f"{path}:{number}", "is not task,video,address"))
                 continue
             task, video_id, _ = fields
-            # tasks_related.txt may be absent: its videos are still videos, of a task that is known by id only.
+            # tasks_related.txt may be missing: its videos still count, under a task known by id only.
             source.tasks.setdefault(task, Task(task, "", (), primary=False))
             entry = listed.setdefault(video_id, _Listed())
             entry.split = split
@@ -194,7 +194,7 @@ def _read_steps(path: Path, known: int, source: Source) -> tuple[LabelledClip, .
 def _parse_step(line: str, known: int) -> LabelledClip:
     fields = line.split(",")
     if len(fields) != 3:
-        raise ValueError(f"3 fields expected, {len(fields)} there")
+        raise ValueError(f"expected 3 fields, found {len(fields)}")
     try:
         step, start, end = int(fields[0]), float(fields[1]), float(fields[2])
     except ValueError:

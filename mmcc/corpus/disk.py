@@ -1,4 +1,4 @@
-"""What lies on a disk, by name: videos, captions and yt-dlp's info.json, found by one walk.
+"""Find videos, captions and yt-dlp's info.json by name, in one walk over the disk.
 
 Afterwards every question ("what lies beside this video?", "where is this id?") is a dictionary look-up, so pairing
 stays linear for folders of a hundred thousand files. Videos are never opened here.
@@ -22,17 +22,17 @@ VIDEO_SUFFIXES = frozenset((
     ".mpg", ".mts", ".mxf", ".ogm", ".ogv", ".qt", ".rm", ".rmvb", ".ts", ".vob", ".webm", ".wmv", ".y4m",
 ))
 # fmt: on
-CAPTION_SUFFIXES = (".vtt", ".srt", ".json", ".csv")  # in order of preference: .vtt may carry the time of every word
+CAPTION_SUFFIXES = (".vtt", ".srt", ".json", ".csv")  # in order of preference: .vtt may give the time of every word
 
 _NOT_CAPTIONS = (".info.json", ".live_chat.json")  # yt-dlp writes both beside a video
 _YOUTUBE_ID = re.compile(r"\[([A-Za-z0-9_-]{11})\]\Z")
 _TRACK = re.compile(r"\.f(\d{2,})(-\w+)?\Z")  # yt-dlp's name for one track of a download that it merges later
 _SOUND_ONLY = frozenset(("139", "140", "141", "171", "172", "249", "250", "251", "599", "600"))  # YouTube's formats
-_MAX_INFO_BYTES = 64 * 1024 * 1024  # real ones hold a few hundred kB
+_MAX_INFO_BYTES = 64 * 1024 * 1024  # real ones have a few hundred kB
 
 
 class File(NamedTuple):
-    """A file by its parts. `stem` is composed Unicode: a Mac stores "é" as two characters where others store one."""
+    """A file's path in parts. `stem` is composed Unicode: a Mac stores "é" as two characters, other systems as one."""
 
     folder: str
     name: str
@@ -57,7 +57,7 @@ class Info(NamedTuple):
 
 
 def composed(text: str) -> str:
-    """A name in the one spelling under which names are compared."""
+    """A name in the normal form in which names are compared."""
     return text if text.isascii() else unicodedata.normalize("NFC", storable(text))
 
 
@@ -76,7 +76,7 @@ def youtube_title(stem: str) -> str:
 
 
 def dataset_id(stem: str, wanted: Container[str]) -> str | None:
-    """The listed video that a file is named after: "<id>", "<task>_<id>" or yt-dlp's "Title [id]"."""
+    """The listed video a file is named after: "<id>", "<task>_<id>" or yt-dlp's "Title [id]"."""
     for name in (stem, youtube_id(stem), stem.partition("_")[2]):
         if name and name in wanted:
             return name
@@ -85,13 +85,13 @@ def dataset_id(stem: str, wanted: Container[str]) -> str | None:
 
 def require_folder(path: Path, what: str) -> None:
     if not os.path.lexists(path):
-        raise InputError(path, "there is no such folder", f"Check the path of the {what}.")
+        raise InputError(path, "no such folder", f"Check the path of the {what}.")
     if not path.is_dir():
-        raise InputError(path, "is not a folder", f"Name the folder that holds the {what}.")
+        raise InputError(path, "is not a folder", f"Give the folder that contains the {what}.")
 
 
 def _holds(question: Callable[[], bool]) -> bool:
-    """Ask a directory entry; a link to itself or into a forbidden folder answers with an error, which means no."""
+    """Ask a directory entry; a link to itself or into a forbidden folder raises an error, which means no."""
     try:
         return question()
     except OSError:
@@ -99,7 +99,7 @@ def _holds(question: Callable[[], bool]) -> bool:
 
 
 def as_walked(folder: Path, root: Path) -> str:
-    """The spelling under which a walk of `root` meets `folder`, so that plain text tells what lies inside it."""
+    """`folder` as spelled during a walk of `root`, so that comparing strings shows what lies inside it."""
     inner = os.path.relpath(folder, root)
     if os.pardir in Path(inner).parts:
         return os.fspath(folder)
@@ -114,9 +114,9 @@ def lies_in(folder: str, outer: str) -> bool:
 class MediaIndex:
     """Every video, caption file and info.json under some folders, found by one walk.
 
-    Hidden files and folders are left out. Each folder is visited once, under its own name rather than a link's where
-    both are in reach, so links that form a loop end. In `captions` folders only captions (and info.json) are taken;
-    without `recurse`, the folders of videos are not descended into.
+    Hidden files and folders are skipped. Each folder is visited once, under its own name rather than a link's where
+    both are reachable, so loops of links end. In `captions` folders only captions (and info.json) are taken; without
+    `recurse`, subfolders of the video folders are skipped.
     """
 
     def __init__(
@@ -153,7 +153,7 @@ class MediaIndex:
                 self._read[path] = read_info(path)
             except ValueError as problem:
                 self._read[path] = None
-                self.notes.append(f"{one_line(path)}: left out of account ({problem})")
+                self.notes.append(f"{one_line(path)}: ignored ({problem})")
         return self._read[path]
 
     def _walk(self, root: str, with_videos: bool, recurse: bool) -> None:
@@ -199,7 +199,7 @@ class MediaIndex:
             if _holds(entry.is_file):
                 self.videos.append(File.of(folder, name, len(suffix)))
             else:
-                reason = "link to a file that is not there" if entry.is_symlink() else "not a regular file"
+                reason = "broken link" if entry.is_symlink() else "not a regular file"
                 self.skipped.append(skip(entry.path, reason))
         elif suffix in CAPTION_SUFFIXES:
             if not _holds(entry.is_file):
@@ -209,10 +209,10 @@ class MediaIndex:
             elif not name.lower().endswith(_NOT_CAPTIONS):
                 self.captions.append(File.of(folder, name, len(suffix)))
         elif with_videos and suffix == ".part" and Path(name[: -len(".part")]).suffix.lower() in self._media_suffixes:
-            self.skipped.append(skip(entry.path, "download unfinished"))
+            self.skipped.append(skip(entry.path, "unfinished download"))
 
     def _leave_out_leftovers(self) -> None:
-        """Drop what yt-dlp leaves beside a merged video; a track that was never merged stands for its video."""
+        """Drop what yt-dlp leaves beside a merged video; a track that was never merged is used as its video."""
         whole = {(file.folder, file.stem) for file in self.videos}
         tracks: dict[tuple[str, str], int] = {}
         for file in self.videos:
@@ -234,7 +234,7 @@ class MediaIndex:
 
 
 def read_info(path: Path) -> Info:
-    """Id, title and caption languages of a yt-dlp info.json; ValueError says why it cannot be used."""
+    """Id, title and caption languages from a yt-dlp info.json; ValueError says why it cannot be used."""
     try:
         if path.stat().st_size > _MAX_INFO_BYTES:
             raise ValueError("too large for an info.json")

@@ -1,7 +1,7 @@
-"""Arrays of features (`<id>.npy`, T x dims at a stated rate) in place of pixels, e.g. CrossTask's 3200-dim at 1/s.
+"""Feature arrays (`<id>.npy`, T x dims at a stated rate) instead of pixels, e.g. CrossTask's 3200-dim at 1/s.
 
-Whether a file is usable is decided from its header and its length, before a byte of it is loaded or allocated: a header
-may promise any shape, and object arrays would be unpickled.
+The header and the length of a file decide whether it is usable, before a byte of it is loaded or allocated: a header
+may claim any shape, and object arrays would be unpickled.
 """
 
 import os
@@ -23,7 +23,7 @@ _REMEDY = "Save a (time, dims) array of floats or integers with numpy.save."
 
 @dataclass(frozen=True)
 class FeatureArray:
-    """What a usable .npy file holds."""
+    """The contents of a usable .npy file."""
 
     path: Path
     rows: int
@@ -35,9 +35,9 @@ def check_features(path: Path, max_rows: int = MAX_ROWS) -> FeatureArray:
     """Read the header alone; InputError says why the array cannot be used."""
     shape, dtype, data_bytes = _read_header(path)
     if dtype.hasobject:
-        raise InputError(path, "holds Python objects, which are never loaded", _REMEDY)
+        raise InputError(path, "contains Python objects, which are never loaded", _REMEDY)
     if dtype.kind not in "fiu" or dtype.itemsize > 8:
-        raise InputError(path, f"holds {dtype}, not floats or integers", _REMEDY)
+        raise InputError(path, f"contains {dtype}, not floats or integers", _REMEDY)
     if len(shape) != 2:
         raise InputError(path, f"has {len(shape)} dimensions, not 2 (time, dims)", _REMEDY)
     rows, dims = shape
@@ -45,17 +45,17 @@ def check_features(path: Path, max_rows: int = MAX_ROWS) -> FeatureArray:
         raise InputError(path, f"is empty: its shape is {rows} x {dims}", _REMEDY)
     if rows > max_rows or dims > _MAX_DIMS:
         raise InputError(
-            path, f"{rows} x {dims} is beyond {max_rows} x {_MAX_DIMS}", "Split it, or check how it was made."
+            path, f"{rows} x {dims} exceeds {max_rows} x {_MAX_DIMS}", "Split it, or check how it was made."
         )
     expected = rows * dims * dtype.itemsize
     if data_bytes != expected:
-        cause = "is truncated" if data_bytes < expected else "is longer than it says"
-        raise InputError(path, f"{cause}: {rows} x {dims} needs {expected} bytes, {data_bytes} there", "Copy it again.")
+        cause = "is truncated" if data_bytes < expected else "is longer than its header says"
+        raise InputError(path, f"{cause}: {rows} x {dims} needs {expected} bytes, not {data_bytes}", "Copy it again.")
     return FeatureArray(path, rows, dims, dtype)
 
 
 def read_features(path: Path) -> NDArray[Any]:
-    """The checked array, memory-mapped: rows are read from disk when they are used."""
+    """The checked array, memory-mapped: rows are read from disk when used."""
     check_features(path)
     try:
         return np.load(path, mmap_mode="r", allow_pickle=False)  # type: ignore[no-any-return]
@@ -67,7 +67,7 @@ def _read_header(path: Path) -> tuple[tuple[int, ...], np.dtype[Any], int]:
     """Shape, type and the number of bytes after the header."""
     try:
         if not stat.S_ISREG(path.stat().st_mode):
-            raise InputError(path, "is not a file", "Name a .npy file.")
+            raise InputError(path, "is not a file", "Give a .npy file.")
         with path.open("rb") as file:
             version = npy.read_magic(file)
             if version == (1, 0):
@@ -81,5 +81,5 @@ def _read_header(path: Path) -> tuple[tuple[int, ...], np.dtype[Any], int]:
         raise InputError(path, f"cannot be read: {error.strerror}", "Check the path and its permissions.") from None
     except InputError:
         raise
-    except Exception:  # numpy passes on whatever its parser meets: ValueError, SyntaxError, TokenError, RecursionError
-        raise InputError(path, "is not a .npy array that can be used", _REMEDY) from None
+    except Exception:  # numpy's parser may raise ValueError, SyntaxError, TokenError, RecursionError and others
+        raise InputError(path, "is not a usable .npy array", _REMEDY) from None

@@ -1,8 +1,8 @@
-"""Which reader a source belongs to, by what lies there. A data set of yours:
+"""Choose the reader for a source by what the source contains. To add a data set:
 
     register_dataset(Dataset("my-set", matches=lambda path: (path / "my.json").is_file(), read=read_my_set))
 
-and `mmcc ingest FOLDER --import my.module` reads it, as long as `matches` says so.
+`mmcc ingest FOLDER --import my.module` then reads every folder for which `matches` returns true.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ FEATURE_SUFFIXES = frozenset({".npy"})
 
 
 class SourceOptions(NamedTuple):
-    """What `mmcc ingest` was given beside the source."""
+    """The options of `mmcc ingest` that readers use."""
 
     videos: Path | None  # where the media files are, if elsewhere
-    captions: Path | None  # likewise
-    media_suffixes: frozenset[str]  # of video files, or of arrays of features
-    language: str  # of the captions to prefer
+    captions: Path | None  # where the captions are, if elsewhere
+    media_suffixes: frozenset[str]  # of video files, or of feature arrays
+    language: str  # of the preferred captions
 
 
 class Dataset(NamedTuple):
-    """A kind of source, and its reader."""
+    """A kind of source and its reader."""
 
     name: str
-    matches: Callable[[Path], bool]  # whether a file or folder is one
+    matches: Callable[[Path], bool]  # whether a file or folder is of this kind
     read: Callable[[Path, SourceOptions], Source]
 
 
@@ -42,7 +42,7 @@ _DATASETS: Registry[Dataset] = Registry("data set")
 
 
 def register_dataset(dataset: Dataset) -> None:
-    """Make a kind of source known; it is asked before those that come with the package."""
+    """Register a kind of source; it is tried before the built-in ones."""
     _DATASETS.add(dataset.name, dataset)
 
 
@@ -71,13 +71,14 @@ def find_source(
             src, videos=videos, captions=captions, category=category, media_suffixes=suffixes, language=language
         )
     if src.suffix.lower() == ".csv" and src.is_file():
-        raise InputError(src, "names no column video_id or video_path", "A HowTo100M index begins with such a line.")
+        raise InputError(src, "has no column video_id or video_path", "A HowTo100M index starts with a header line.")
     if category is not None:
         raise InputError(src, "has no categories", "--category is for a HowTo100M index (a .csv with video_id).")
     if is_crosstask(src):
         source = read_crosstask(src, videos=videos, captions=captions, media_suffixes=suffixes, language=language)
         if not features and not any(item.media for item in source.items) and any(src.glob("features/*.npy")):
-            raise InputError(src, "holds features and no video", "Run again with --features RATE, vectors a second.")
+            cause = "has features but no videos"
+            raise InputError(src, cause, "Run again with --features RATE (vectors per second).")
         return source
     if videos is not None:
         raise InputError(src, "is a plain folder", "--videos is for a CrossTask release or a HowTo100M index.")

@@ -1,7 +1,7 @@
-"""A folder of narrated videos as people have them: what yt-dlp leaves, or videos with captions of the same name.
+"""A folder of narrated videos as people have them: downloads by yt-dlp, or videos with captions of the same name.
 
-A video's id is its YouTube id where there is one (info.json's word counts most, then the "[id]" that ends the name),
-else its path under the folder without the suffix: ids then survive moving the folder, and `a/01` and `b/01` differ.
+A video's id is its YouTube id if it has one (from info.json, or else from an "[id]" at the end of the name); otherwise
+its path under the folder without the suffix, so that ids survive moving the folder, and `a/01` and `b/01` differ.
 """
 
 import os
@@ -40,7 +40,7 @@ def read_folder(
 ) -> Source:
     """Every video under `root` (or the one video that `root` is) with the captions that belong to it.
 
-    `captions` names a further folder of captions; a file there wins over one that is equally good beside the video.
+    `captions` names another folder of captions; a file there wins over an equally good one beside the video.
     Captions without a video are reported for `root` only: a separate folder may serve many collections.
     """
     single = _is_single_video(root, media_suffixes)
@@ -66,7 +66,7 @@ def read_folder(
         title = (info.title if info else "") or youtube_title(file.stem)
         source.items.append(Item(video_id, file.path, found, title))
         if single:
-            source.skipped.clear()  # what else lies beside the one video is not the question
+            source.skipped.clear()  # the user asked for one video, not for its neighbours
             break
     else:
         source.skipped += unclear + library.report_orphans(pairs.orphans)
@@ -77,18 +77,18 @@ def read_folder(
 
 def _is_single_video(root: Path, media_suffixes: frozenset[str]) -> bool:
     if not os.path.lexists(root):
-        raise InputError(root, "there is no such file or folder", "Check the path.")
+        raise InputError(root, "no such file or folder", "Check the path.")
     if root.is_dir():
         return False
     if root.suffix.lower() not in media_suffixes:
-        raise InputError(root, "is not a video by its name", _looked_for(media_suffixes))
+        raise InputError(root, "does not have the name of a video", _looked_for(media_suffixes))
     if not root.is_file():
-        raise InputError(root, "is not a regular file", "Name a video or a folder of videos.")
+        raise InputError(root, "is not a regular file", "Give a video or a folder of videos.")
     return True
 
 
 def _put_first(video: Path, index: MediaIndex) -> None:
-    """The one video asked for, whatever its name looks like, before any neighbour that shares its id or captions."""
+    """Put the requested video, whatever its name, before any neighbour that shares its id or captions."""
     known = next((file for file in index.videos if file.name == video.name), None)
     one = known or File.of(os.fspath(video.parent), video.name, len(video.suffix))
     index.videos = [one, *(file for file in index.videos if file.stem != one.stem)]
@@ -98,17 +98,17 @@ def _refuse_without_videos(root: Path, index: MediaIndex, media_suffixes: frozen
     for path, reason in index.skipped:
         if path == storable(str(root)):
             raise InputError(root, reason, "Ask for permission to read it, or copy it elsewhere.")
-    left_out = f"; {len(index.skipped)} left out, e.g. {one_line(': '.join(index.skipped[0]))}" if index.skipped else ""
-    raise InputError(root, f"holds no video{left_out}", _looked_for(media_suffixes))
+    skipped = f"; {len(index.skipped)} skipped, e.g. {one_line(': '.join(index.skipped[0]))}" if index.skipped else ""
+    raise InputError(root, f"has no videos{skipped}", _looked_for(media_suffixes))
 
 
 def _looked_for(media_suffixes: frozenset[str]) -> str:
-    hint = "" if ".npy" in media_suffixes else " Arrays of features (.npy) need --features RATE."
-    return f"Looked for files that end in {' '.join(sorted(media_suffixes))}.{hint}"
+    hint = "" if ".npy" in media_suffixes else " Feature arrays (.npy) need --features RATE."
+    return f"Looked for files ending in {' '.join(sorted(media_suffixes))}.{hint}"
 
 
 class _Library:
-    """The videos of a folder by id, and whose captions a name from another folder means."""
+    """The videos of a folder by id, and which of them a caption file in another folder belongs to."""
 
     def __init__(self, index: MediaIndex, root: str, captions: str) -> None:
         self.videos: dict[str, File] = {}
@@ -123,7 +123,7 @@ class _Library:
             self._by_stem[file.stem] = None if file.stem in self._by_stem else video_id
 
     def _take_given_ids(self) -> list[File]:
-        """Ids from info.json or "[id]" go first, so that no file named like an id by accident takes one."""
+        """Ids from info.json or "[id]" come first, so that no file that happens to be named like an id takes one."""
         unnamed = []
         for file in self._index.videos:
             info = self._index.info(file.folder, file.stem)
@@ -140,7 +140,7 @@ class _Library:
             video_id = self._path_id(self._root, file.folder, file.stem)
             if video_id in self.videos:
                 video_id += composed(Path(file.name).suffix)
-            while video_id in self.videos:  # names that differ only in bytes that no text can show
+            while video_id in self.videos:  # names that differ only in bytes that are not text
                 video_id += "~"
             self.videos[video_id] = file
 
@@ -150,7 +150,7 @@ class _Library:
         return f"{inner}/{stem}" if inner else stem
 
     def owner_elsewhere(self, file: File, stem: str) -> Match | None:
-        """By id, by the same place in the folder of captions, or by a name that only one video has."""
+        """Match by id, by the same path within the captions folder, or by a name that only one video has."""
         named = youtube_id(stem) or stem
         if named in self._given:
             return Match(named)
@@ -162,16 +162,16 @@ class _Library:
         return Match(owner, by_stem=True) if owner else None
 
     def drop_unclear(self, pairs: Pairs) -> list[Skipped]:
-        """Captions of one name in several folders cannot all mean the one video of that name: none is guessed."""
+        """Captions of one name in several folders cannot all belong to the one video of that name: drop them all."""
         dropped = []
         for video_id, candidates in pairs.candidates.items():
             if len({candidate.file.folder for candidate in candidates if candidate.by_stem}) > 1:
                 dropped += [candidate.file for candidate in candidates if candidate.by_stem]
                 pairs.candidates[video_id] = [candidate for candidate in candidates if not candidate.by_stem]
-        return [skip(file.path, "captions of this name lie in more than one folder") for file in dropped]
+        return [skip(file.path, "captions of this name are in more than one folder") for file in dropped]
 
     def report_orphans(self, orphans: list[File]) -> list[Skipped]:
-        """Why captions were left out; other .json and .csv files are nobody's business."""
+        """Why captions were skipped; unrelated .json and .csv files are not reported."""
         skipped = []
         for file in orphans:
             if not lies_in(file.folder, self._root):
@@ -179,6 +179,6 @@ class _Library:
             if not _BARE_ID.match(file.stem) and not looks_like_captions(file.path):
                 continue
             shared = any(stem in self._by_stem for stem, _ in prefixes(file.stem))
-            reason = "captions that fit several videos" if shared else "captions without a video"
+            reason = "captions that match several videos" if shared else "captions without a video"
             skipped.append(skip(file.path, reason))
         return skipped

@@ -1,11 +1,11 @@
-"""The corpus at rest: what lies in its folder. `docs/corpus.md` tells the same to other programs.
+"""The corpus on disk: the files of its folder. `docs/corpus.md` documents the format for other programs.
 
     manifest.json        what the corpus is: format version, frame encoding, size, rate, counts, tasks
-    index.arrow          an Arrow IPC stream, a row per video: all but its frames
+    index.arrow          an Arrow IPC stream with one row per video: everything but its frames
     shards/00000.arrow   Arrow IPC streams of frames, in record batches of one video each
 
-Index and shards are streams because a stream can be appended to: a row is written when its video's frames are
-safely on disk, so whatever moment a process is killed at, the index tells exactly what is finished.
+Index and shards are streams because streams can be appended to: a row is written once its video's frames are safely
+on disk, so whenever a process is killed, the index lists exactly what is finished.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ FRAMES_SCHEMA = pa.schema([("video", pa.string()), ("time", pa.float64()), ("fra
 INDEX_SCHEMA = pa.schema(
     [
         pa.field("id", pa.string(), nullable=False),
-        pa.field("status", pa.string(), nullable=False),  # ok, partial, failed, or absent: listed but not here
+        pa.field("status", pa.string(), nullable=False),  # ok, partial, failed, or absent: listed but not found
         ("reason", pa.string()),  # why it failed
         ("title", pa.string()),
         ("split", pa.string()),
@@ -43,7 +43,7 @@ INDEX_SCHEMA = pa.schema(
         ("caption_kind", pa.string()),  # manual, automatic, embedded, transcribed
         ("caption_error", pa.string()),  # why a caption file could not be used
         ("mode", pa.string()),  # fast, exact, or features
-        ("duration", pa.float64()),  # seconds the file should last, by its own account
+        ("duration", pa.float64()),  # seconds, as declared by the file
         ("decoded", pa.float64()),  # seconds that could be decoded
         ("height", pa.int32()),  # of each frame; 0 where a frame is a feature vector
         ("width", pa.int32()),
@@ -55,7 +55,7 @@ INDEX_SCHEMA = pa.schema(
         ("steps", pa.list_(pa.struct([("step", pa.int32()), ("start", pa.float64()), ("end", pa.float64())]))),
         ("shard", pa.int32()),
         ("batches", pa.list_(pa.struct([("offset", pa.int64()), ("length", pa.int64()), ("frames", pa.int32())]))),
-        ("fingerprint", pa.string()),  # of the source files: tells whether they changed since
+        ("fingerprint", pa.string()),  # of the source files: shows whether they have changed since
     ]
 )
 
@@ -65,25 +65,25 @@ SPLITS = ("train", "validation", "test")
 
 
 def split_of(video_id: str) -> str:
-    """80/15/5, as in the paper, by a hash of the id: the same video falls in the same split in every corpus."""
+    """80/15/5, as in the paper, by a hash of the id: a video falls in the same split in every corpus."""
     share = int.from_bytes(hashlib.sha256(video_id.encode("utf-8", "surrogatepass")).digest()[:8], "big") / 2**64
     return "train" if share < 0.80 else "validation" if share < 0.95 else "test"
 
 
 @dataclass
 class Manifest:
-    """What a corpus is. Its settings are fixed when it is made; its counts when an ingest ends."""
+    """What a corpus is. Its settings are fixed when it is created, its counts when an ingest ends."""
 
     encoding: Encoding
     fps: float  # frames per second, at most
     size: int  # side of a picture, or dims of a feature vector
     fit: str = "crop"
-    mode: str = "fast"  # as asked for; each video's row says how it was done
+    mode: str = "fast"  # as requested; each video's row says how it was decoded
     quality: int | None = None  # of JPEG
     counts: dict[str, int] = field(default_factory=dict)
-    skipped: list[dict[str, str]] = field(default_factory=list)  # files that never got as far as a row
+    skipped: list[dict[str, str]] = field(default_factory=list)  # files that have no row
     tasks: dict[str, Task] = field(default_factory=dict)
-    sealed: int = 0  # shards with a smaller number will not change any more
+    sealed: int = 0  # shards with a smaller number will not change again
     complete: bool = False  # the last ingest ran to its end
 
     @property
@@ -103,14 +103,14 @@ class Manifest:
     def load(cls, folder: Path) -> Manifest:
         path = folder / "manifest.json"
         if not is_corpus(folder):
-            lacks = "it has no manifest.json" if folder.exists() else "there is no such folder"
-            raise InputError(folder, f"is not a corpus ({lacks})", "Make one with: mmcc ingest SRC -o CORPUS")
+            lacks = "it has no manifest.json" if folder.exists() else "no such folder"
+            raise InputError(folder, f"is not a corpus ({lacks})", "Create one with: mmcc ingest SRC -o CORPUS")
         try:
             content = json.loads(path.read_bytes())
             if content["format"] != FORMAT:
                 raise ValueError(f"its format is {content['format']!r}")
             if content["version"] > FORMAT_VERSION:
-                raise InputError(path, f"is of format version {content['version']}", "Update mmcc to read it.")
+                raise InputError(path, f"has format version {content['version']}", "Update mmcc to read it.")
             fields = {f.name: content[f.name] for f in dataclasses.fields(cls)}
             fields["tasks"] = {
                 key: Task(**{**task, "steps": tuple(task["steps"])}) for key, task in content["tasks"].items()
@@ -123,7 +123,7 @@ class Manifest:
 
 
 def is_corpus(folder: Path) -> bool:
-    """Whether a folder holds what an ingest made; it may still be damaged."""
+    """Whether a folder is a corpus; it may still be damaged."""
     return (folder / "manifest.json").is_file()
 
 

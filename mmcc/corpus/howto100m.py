@@ -1,7 +1,7 @@
-"""HowTo100M: an index of 1.2 million YouTube videos, of which people have some, and their speech recognition.
+"""HowTo100M: an index of 1.2 million YouTube videos and their speech recognition; people have some of the videos.
 
-The index is read in one pass and only what is here becomes an item: a million entries that name nothing on this disk
-would help nobody. The summary counts them.
+The index is read in one pass, and only videos with a file or captions on this disk become items. The summary counts
+the others.
 """
 
 import csv
@@ -28,15 +28,15 @@ from mmcc.errors import InputError
 from mmcc.media.transcripts import index_caption_json
 
 _ID, _PATH, _TASK, _CATEGORIES = "video_id", "video_path", "task_id", ("category_1", "category_2")
-_REMEDY = f"The first line names the columns: {_ID},category_1,category_2,rank,{_TASK}, or {_PATH} in place of {_ID}."
-_CAPTION_FILES = ("raw_caption.json", "caption.json")  # the second has lost its stop words
+_REMEDY = f"The first line names the columns: {_ID},category_1,category_2,rank,{_TASK}, or {_PATH} instead of {_ID}."
+_CAPTION_FILES = ("raw_caption.json", "caption.json")  # the second lacks stop words
 _MAX_HEADER = 65536
 _MAX_NAMED = 200  # categories in a message
 
 
 @dataclass
 class _Index:
-    """The rows that were asked for."""
+    """The requested rows."""
 
     tasks: dict[str, tuple[str, ...]] = field(default_factory=dict)  # by video id
     paths: dict[str, str] = field(default_factory=dict)  # path under the folder of videos -> id
@@ -64,10 +64,10 @@ def read_howto100m(
     media_suffixes: frozenset[str] = VIDEO_SUFFIXES,
     language: str = "en",
 ) -> Source:
-    """The listed videos (of a category, matched as part of either category's name) that have a file or captions here.
+    """The listed videos that have a file or captions here, optionally of one category (part of either category's name).
 
     `videos` and `captions` default to the folder of the index. `captions` may also be the release's one JSON file;
-    a folder that holds that file is searched for captions of single videos first.
+    a folder that contains that file is first searched for captions of single videos.
     """
     if videos is not None:
         require_folder(videos, "videos")
@@ -104,7 +104,7 @@ def read_howto100m(
 def _caption_file(captions: Path) -> Path | None:
     if captions.is_file():
         if captions.suffix.lower() != ".json":
-            raise InputError(captions, "is neither a folder nor a .json file", f"Name a folder or {_CAPTION_FILES[0]}.")
+            raise InputError(captions, "is neither a folder nor a .json file", f"Give a folder or {_CAPTION_FILES[0]}.")
         return captions
     return next((captions / name for name in _CAPTION_FILES if (captions / name).is_file()), None)
 
@@ -114,7 +114,7 @@ def _columns(header: list[str]) -> dict[str, int]:
 
 
 def _rows(path: Path) -> Iterator[tuple[int, list[str] | None]]:
-    """Rows with the number of their last line; None for one that is no CSV, e.g. a field without end."""
+    """Rows with the number of their last line; None for a row that is not valid CSV, e.g. an unclosed field."""
     try:
         with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
             reader = csv.reader(file)
@@ -129,7 +129,7 @@ def _rows(path: Path) -> Iterator[tuple[int, list[str] | None]]:
                     if row:
                         yield reader.line_num, row
     except OSError as error:
-        raise InputError(path, f"cannot be read: {error.strerror}", "Name the index of HowTo100M.") from None
+        raise InputError(path, f"cannot be read: {error.strerror}", "Give the index of HowTo100M.") from None
 
 
 def _read_index(path: Path, category: str | None) -> _Index:
@@ -151,7 +151,7 @@ def _read_index(path: Path, category: str | None) -> _Index:
         video_path = row[path_column].strip() if path_column is not None else ""
         video_id = row[id_column].strip() if id_column is not None else _id_of_path(video_path, listed)
         if not video_id or not video_id.isprintable():
-            listed.skipped.append(skip(f"{path}:{number}", "names no video"))
+            listed.skipped.append(skip(f"{path}:{number}", "does not name a video"))
             continue
         if video_path:
             listed.paths.setdefault(_plain(video_path), video_id)
@@ -160,12 +160,12 @@ def _read_index(path: Path, category: str | None) -> _Index:
         listed.tasks[video_id] = (*known, task) if task and task not in known else known
     wanted.require_some()
     if not listed.tasks:
-        raise InputError(path, "lists no video", _REMEDY)
+        raise InputError(path, "lists no videos", _REMEDY)
     return listed
 
 
 class _Categories:
-    """Which rows belong to the category asked for, decided once per pair of categories."""
+    """Which rows belong to the requested category, decided once per pair of categories."""
 
     def __init__(self, path: Path, category: str | None, columns: dict[str, int]) -> None:
         self._path, self._asked = path, (category or "").strip()
@@ -186,17 +186,17 @@ class _Categories:
         if self._asked and not any(self._known.values()):
             names = sorted({name for pair_of_names in self._known for name in pair_of_names if name})
             more = f" and {len(names) - _MAX_NAMED} more" if len(names) > _MAX_NAMED else ""
-            there = ", ".join(names[:_MAX_NAMED]) + more
-            raise InputError(self._path, f"has no category like {self._asked!r}", f"It has: {there or 'none'}.")
+            listed = ", ".join(names[:_MAX_NAMED]) + more
+            raise InputError(self._path, f"has no category like {self._asked!r}", f"It has: {listed or 'none'}.")
 
 
 def _plain(video_path: str) -> str:
-    """A path of the index with "/" and without "./"; "../" stays and then matches nothing under the folder."""
+    """A path of the index with "/" and without "./"; "../" stays, and so matches nothing under the folder."""
     return composed(os.path.normpath(video_path.replace("\\", "/")).replace(os.sep, "/"))
 
 
 def _id_of_path(video_path: str, listed: _Index) -> str:
-    """The name without its suffix; the whole path where another video has that name already."""
+    """The name without its suffix, or the whole path where another video already has that name."""
     if not video_path:
         return ""
     path = Path(_plain(video_path))
@@ -209,7 +209,7 @@ def _id_of_path(video_path: str, listed: _Index) -> str:
 
 
 def _at_their_paths(media: MediaIndex, paths: dict[str, str], root: str) -> dict[str, File]:
-    """Files that lie just where the index says, or there with another suffix (features in place of video)."""
+    """Files exactly where the index says, or there with another suffix (features instead of video)."""
     if not paths:
         return {}
     ends = dict(paths)
@@ -240,7 +240,7 @@ def _captions(
     language: str,
     source: Source,
 ) -> CaptionFile | None:
-    """HowTo100M's captions are all speech recognition, so none is opened to find that out."""
+    """HowTo100M's captions are all speech recognition, so no file is opened to find out."""
     if candidates:
         chosen, lines = choose(video_id, candidates, media, language=language, kind="automatic")
         source.choices += lines
@@ -254,5 +254,5 @@ def _summary(source: Source, total: int, category: str | None) -> list[str]:
     what = f"videos of category {category!r}" if category else "videos"
     lines = [f"{what} found  {videos:,}/{total:,}", f"with captions  {captions:,}/{total:,}"]
     if left := total - len(source.items):
-        lines.append(f"neither here  {left:,} (left out)")
+        lines.append(f"neither found  {left:,} (skipped)")
     return lines

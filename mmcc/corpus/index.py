@@ -1,6 +1,6 @@
-"""The index: rows are appended as videos finish, torn ends are cut off, and the result is packed.
+"""The index: rows are appended as videos finish, incomplete ends are cut off, and the result is packed.
 
-Of several rows with the same id the last one counts: a video whose file was mended is simply appended again.
+The last of several rows with the same id counts: a video whose file was repaired is simply appended again.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from mmcc.errors import InputError, OutputError
 from mmcc.files import replacing
 
 _MESSAGE_MARK = b"\xff\xff\xff\xff"  # every message of an Arrow stream begins with it
-_DAMAGED = "Put back a copy of it, or ingest into a new folder."
-_PACKED_ROWS = 1000  # in one batch of a packed index: few enough to stream, enough to open fast
+_DAMAGED = "Restore a copy of it, or ingest into a new folder."
+_PACKED_ROWS = 1000  # in one record batch of a packed index: few enough to stream, enough to open fast
 
 
 class IndexWriter:
-    """Appends to a corpus's index, of which at least so many rows must be there."""
+    """Appends to a corpus's index, which must already have `at_least` rows."""
 
     def __init__(self, folder: Path, at_least: int = 0) -> None:
         self._path = index_path(folder)
         if at_least:
-            read_index(self._path, at_least)  # refuses a damaged one, of which nothing must be cut
+            read_index(self._path, at_least)  # refuses a damaged index, which must not be truncated
         self._file = self._path.open("ab")
         try:
             self._file.truncate(_sound_length(self._path))
@@ -48,7 +48,7 @@ class IndexWriter:
     def close(self) -> None:
         self._file.close()
         if self._appended:
-            with suppress(OSError):  # no space to pack in: the rows are as good unpacked
+            with suppress(OSError):  # no space for packing: unpacked rows work as well
                 self._pack()
 
     def _write(self, message: pa.Buffer) -> None:
@@ -68,34 +68,34 @@ class IndexWriter:
 
 
 def read_index(path: Path, at_least: int = 0) -> pa.Table:
-    """The whole index, memory-mapped: what is not looked at is not read. A torn end is left out.
+    """The whole index, memory-mapped: columns are read when used. An incomplete end is ignored.
 
-    Damage at the end looks like a torn end; `at_least`, the rows that a manifest counts, tells them apart.
+    Damage at the end looks like an incomplete end; `at_least`, the manifest's count of rows, distinguishes the two.
     """
     try:
         if path.stat().st_size == 0:
-            raise InputError(path, "holds no video yet", "Wait for its ingest, or run it again.")
+            raise InputError(path, "has no videos yet", "Wait for its ingest, or run it again.")
         length = _sound_length(path)
         with pa.memory_map(str(path)) as source:
             reader = pa.ipc.open_stream(source.read_buffer(length))
         if not reader.schema.equals(INDEX_SCHEMA):
-            raise pa.ArrowInvalid("its columns are not those of this version")
+            raise pa.ArrowInvalid("its columns differ from this version's")
         table = reader.read_all()
         if table.num_rows < at_least:
-            raise pa.ArrowInvalid(f"{table.num_rows:,} whole rows of {at_least:,}")
+            raise pa.ArrowInvalid(f"{table.num_rows:,} complete rows of {at_least:,}")
         return table
     except (OSError, pa.ArrowException) as error:
         raise InputError(path, f"cannot be read ({error})", _DAMAGED) from None
 
 
 def latest_positions(table: pa.Table) -> dict[str, int]:
-    """Where in the table each video's row is, in order of id."""
+    """The position of each video's row in the table, sorted by id."""
     positions = {video_id: position for position, video_id in enumerate(table.column("id").to_pylist())}
     return dict(sorted(positions.items()))
 
 
 def _packed(table: pa.Table) -> Iterator[pa.RecordBatch]:
-    """The rows that count, in the order they were written."""
+    """The rows that count, in writing order."""
     latest = set(latest_positions(table).values())
     waiting: list[pa.RecordBatch] = []
     rows = first = 0
@@ -118,7 +118,7 @@ def _joined(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
 def _sound_length(path: Path) -> int:
     """Bytes up to the end of the last whole message; a killed writer may have left part of another.
 
-    Raises ArrowInvalid where whole messages follow what cannot be read: that is damage, and cutting there would lose
+    Raises ArrowInvalid where whole messages follow unreadable bytes: that is damage, and cutting there would lose
     them.
     """
     if path.stat().st_size == 0:  # which cannot be mapped

@@ -1,8 +1,8 @@
-"""Ingest: from what an adapter found on a disk to a corpus.
+"""Ingest: turn the files a reader found on disk into a corpus.
 
-The parent opens none of the media. It hands each video to a worker process, which writes the frames to its own
-shard, and appends the video's row to the index when they are safe. So a run can be killed at any moment and begun
-again: rows that are in the index stand, all else is done anew.
+The parent opens none of the media. It passes each video to a worker process, which writes the frames to its own
+shard, and appends the video's row to the index once they are safe. So a run can be killed at any time and started
+again: rows in the index are kept, everything else is repeated.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ from mmcc.locks import only_writer
 from mmcc.media.sandbox import Job, Limits, Outcome, WorkerPool
 from mmcc.media.video import Sampling
 
-RAW_UP_TO = 64  # pixels a side: below, JPEG saves little and costs more to decode than to read raw
+RAW_UP_TO = 64  # pixels per side: below this, JPEG saves little and costs more to decode than raw costs to read
 _OURS = {"manifest.json", "index.arrow", "shards", ".lock"}
-_SAMPLED_ARRAYS = 100  # whose headers tell how many dims a corpus of features has
+_SAMPLED_ARRAYS = 100  # arrays whose headers decide how many dims a corpus of features has
 _QUALITY = 90  # of JPEG: artefacts stay below what the video's own codec left
 
 
 @dataclass(frozen=True)
 class IngestSettings:
-    """How a corpus is made."""
+    """How a corpus is created."""
 
     sampling: Sampling = field(default_factory=Sampling)
-    feature_rate: float | None = None  # vectors per second of .npy arrays, in place of video
-    encoding: Encoding | None = None  # None: raw for small pictures, else JPEG
+    feature_rate: float | None = None  # vectors per second of .npy arrays, instead of video
+    encoding: Encoding | None = None  # None: raw for small pictures, JPEG for larger ones
     transcribe: bool = False
     language: str = "en"
     workers: int = 1
@@ -59,7 +59,7 @@ def ingest(
     settings: IngestSettings,
     begin: Callable[[int], Progress] = lambda total: lambda path, share: None,
 ) -> IngestReport:
-    """Bring a corpus up to date with a source. `begin` is told how many videos there are to do."""
+    """Bring a corpus up to date with a source. `begin` is called with the number of videos to do."""
     _make_folder(folder)
     with only_writer(folder):
         manifest = _open_manifest(folder, source, settings)
@@ -82,7 +82,7 @@ def ingest(
 
 
 class _Run:
-    """One run over the videos that are to do: which worker writes to which shard, and what comes of each."""
+    """One run over the videos to do: which worker writes to which shard, and the outcome of each video."""
 
     def __init__(
         self,
@@ -101,7 +101,7 @@ class _Run:
         self._size_of: dict[int, int] = {}  # shard to the end of its last finished video
         self.not_renewed: list[Skipped] = []
         self._pool = WorkerPool(
-            "mmcc.corpus.worker", settings.workers, settings.limits, self._assign_shard, self._tell_progress
+            "mmcc.corpus.worker", settings.workers, settings.limits, self._assign_shard, self._report_progress
         )
 
     def __enter__(self) -> _Run:
@@ -109,7 +109,7 @@ class _Run:
 
     def __exit__(self, *_: object) -> None:
         self._pool.__exit__()
-        with suppress(OSError):  # no space for eight bytes: the next run will do it
+        with suppress(OSError):  # no space for eight bytes: the next run will seal them
             _seal_shards(self._folder, self._manifest)
 
     def ingest(self) -> None:
@@ -138,13 +138,13 @@ class _Run:
         return dataclasses.asdict(job)
 
     def _assign_shard(self, job: Job, worker: int, fresh: bool) -> Job:
-        """A worker keeps its shard until that is full; a new process gets a new one."""
+        """A worker keeps its shard until it is full; a new process gets a new one."""
         if fresh or self._size_of.get(self._shard_of[worker], 0) > SHARD_BYTES:
             self._shard_of[worker] = self._next_shard
             self._next_shard += 1
         return {**job, "shard": _absolute(shard_path(self._folder, self._shard_of[worker]))}
 
-    def _tell_progress(self, job: Job, seconds: float, total: float | None) -> None:
+    def _report_progress(self, job: Job, seconds: float, total: float | None) -> None:
         self._progress(name_of(self._items[job["id"]]), min(0.99, seconds / total) if total else 0.0)
 
     def _commit(self, item: Item, outcome: Outcome) -> None:
@@ -156,15 +156,15 @@ class _Run:
         try:
             self._index.append([row])
         except (pa.ArrowException, TypeError, ValueError, OverflowError):
-            self._fail(item, "its worker's answer made no sense")
+            self._fail(item, "its worker's answer could not be parsed")
             return
         for batch in row.get("batches") or []:
             self._size_of[shard] = batch["offset"] + batch["length"]
 
     def _fail(self, item: Item, reason: str) -> None:
         before = self._plan.before.get(item.id)
-        if before is not None and before["status"] in READABLE:  # better the old frames than none
-            self.not_renewed.append(Skipped(name_of(item), f"{reason} What was ingested before is kept."))
+        if before is not None and before["status"] in READABLE:  # old frames are better than none
+            self.not_renewed.append(Skipped(name_of(item), f"{reason} The earlier ingest of it is kept."))
         else:
             self._index.append([self._row(item, {"status": "failed", "reason": reason})])
 
@@ -193,7 +193,7 @@ def _open_manifest(folder: Path, source: Source, settings: IngestSettings) -> Ma
         differing = [f"{name} {value}, not {new[name]}" for name, value in old.settings().items() if value != new[name]]
         if differing:
             remedy = "Ingest with the same settings, or into another folder."
-            raise InputError(folder, f"was made with {'; '.join(differing)}", remedy)
+            raise InputError(folder, f"was created with {'; '.join(differing)}", remedy)
         old.tasks |= source.tasks
         old.complete = False
         manifest = old
@@ -219,7 +219,7 @@ def _new_manifest(source: Source, settings: IngestSettings) -> Manifest:
 
 
 def _usual_dims(source: Source) -> int:
-    """The dims that most arrays have; those that differ, or cannot be read, are left to fail in their workers."""
+    """The dims that most arrays have; arrays that differ or cannot be read will fail in their workers."""
     dims = Counter[int]()
     for item in source.items:
         if item.media and dims.total() < _SAMPLED_ARRAYS:
@@ -245,7 +245,7 @@ def _close_manifest(folder: Path, manifest: Manifest, table: pa.Table, skipped: 
 
 
 def _seal_shards(folder: Path, manifest: Manifest) -> None:
-    """Leave every shard a whole Arrow stream, also those that a killed run left open."""
+    """Make every shard a complete Arrow stream, including those that a killed run left open."""
     table = read_index(index_path(folder))
     ends: dict[int, int] = {}
     for shard, batches in zip(table.column("shard").to_pylist(), table.column("batches").to_pylist(), strict=True):

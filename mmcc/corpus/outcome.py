@@ -1,4 +1,4 @@
-"""What came of an ingest, read off the index."""
+"""The outcome of an ingest, read from the index."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from mmcc.text import storable
 
 @dataclass
 class IngestReport:
-    """What became of a source: of all that is in the corpus from it, not only of the last run."""
+    """The state of a source in the corpus: of all its videos, not only those of the last run."""
 
     videos: int = 0  # found in the source
     ingested: int = 0
@@ -28,11 +28,11 @@ class IngestReport:
     partial: list[dict[str, Any]] = field(default_factory=list)
     uncaptioned: list[str] = field(default_factory=list)
     silent: list[str] = field(default_factory=list)  # no captions, and no speech was recognised
-    others: int = 0  # videos of the corpus that are not of this source
+    others: int = 0  # videos of the corpus that are not from this source
     already_done: int = 0  # by an earlier run
-    absent: int = 0  # listed in the release, but neither video nor captions are here
+    absent: int = 0  # listed in the release, but neither video nor captions were found
     annotated: int = 0
-    segments: int = 0
+    segments: int = 0  # labelled clips; the name is part of the JSON output
     tasks: int = 0
 
     def to_json(self) -> dict[str, Any]:
@@ -40,7 +40,7 @@ class IngestReport:
 
 
 def report_on(source: Source, table: pa.Table, without: Container[str] = ()) -> IngestReport:
-    """Of the source's videos, but for some ids that stand for other files, what the index says."""
+    """What the index says about the source's videos, except for ids `without`, which belong to other files."""
     ids = {item.id: item for item in source.items if item.id not in without}
     report = IngestReport(tasks=len(source.tasks))
     positions = latest_positions(table)
@@ -75,7 +75,7 @@ def report_on(source: Source, table: pa.Table, without: Container[str] = ()) -> 
 
 
 def shortfall(path: str, row: dict[str, Any]) -> dict[str, Any]:
-    """How much of a video that is here in part could be decoded, in seconds."""
+    """How much of a partial video could be decoded, in seconds."""
     return {"path": path, "decoded": round(row["decoded"], 3), "expected": round(row["duration"], 3)}
 
 
@@ -84,5 +84,5 @@ def lengths_of(table: pa.Table, column: str) -> list[int]:
 
 
 def name_of(item: Item) -> str:
-    """The file an item is known by, as its user wrote it."""
+    """The file an item is known by, as the user wrote it."""
     return storable(str(item.media or (item.captions.path if item.captions else item.id)))

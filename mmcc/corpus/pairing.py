@@ -1,7 +1,7 @@
 """Which captions belong to which video, and which of several to take.
 
-The folder, CrossTask and HowTo100M adapters differ only in how they name videos; the pairing and the choice are here.
-Names decide first. Only the heads of caption files are read, and only where names leave the question open.
+The folder, CrossTask and HowTo100M readers differ only in how they name videos; pairing and choosing happen here.
+Names decide first. Only the heads of caption files are read, and only where names do not decide.
 """
 
 import re
@@ -14,8 +14,8 @@ from mmcc.corpus.source import CaptionFile
 from mmcc.media.captions import looks_automatic
 from mmcc.text import one_line
 
-_HEAD_BYTES = 2 * 1024  # real captions give the same answer from 1 to 16 kB, which costs in proportion
-_SHOWN = 6  # yt-dlp can leave a hundred languages beside one video; a line names this many of those not taken
+_HEAD_BYTES = 2 * 1024  # real captions give the same answer from 1 to 16 kB, and reading costs in proportion
+_SHOWN = 6  # yt-dlp can leave a hundred languages beside one video; a line names this many of the rejected ones
 _MACHINE_WORDS = ("asr", "auto", "orig", "whisper", "moonshine")
 _LANGUAGE = re.compile(r"[a-z]{2,3}([-_][a-z0-9]+)*\Z")
 _NOT_LANGUAGES = frozenset({"asr", "cc", "hoh", "raw", "sdh", "sub"})  # other short tags of subtitle files
@@ -24,18 +24,18 @@ _LONG_FORMS = {"eng": "en", "english": "en"}
 
 
 class Candidate(NamedTuple):
-    """A caption file that could serve a video."""
+    """A caption file that may belong to a video."""
 
     file: File
-    stem: str  # the part of its name that named the video
+    stem: str  # the part of its name that names the video
     tag: str  # the rest: "en", "en-US", "moonshine-asr", ""
-    chosen_folder: bool  # it lies in the folder that the user named for captions
-    beside: bool  # it lies in the video's own folder
+    chosen_folder: bool  # it is in the folder that the user gave for captions
+    beside: bool  # it is in the video's own folder
     by_stem: bool = False  # matched by a bare name elsewhere in the tree, the weakest evidence
 
 
 class Match(NamedTuple):
-    """The video that a caption's name points at, from another folder."""
+    """The video that the name of a caption file in another folder refers to."""
 
     id: str
     by_stem: bool = False
@@ -61,7 +61,7 @@ def pair(
     elsewhere: Callable[[File, str], Match | None],
     chosen_folder: str | None = None,
 ) -> Pairs:
-    """Give each caption file to one video: beside it by the longest stem, else as `elsewhere` reads its name."""
+    """Assign each caption file to one video: beside it by the longest stem, otherwise as `elsewhere` reads its name."""
     beside: dict[tuple[str, str], str] = {}
     for video_id, video in videos.items():
         beside.setdefault((video.folder, video.stem), video_id)
@@ -85,18 +85,18 @@ def pair(
 
 
 class _Ranked(NamedTuple):
-    """A candidate with what decides, most important first; the smallest wins."""
+    """A candidate with the criteria, most important first; the smallest wins."""
 
-    foreign: bool  # in another language than the one wanted; a file that names none is taken to be in it
+    foreign: bool  # not in the wanted language; a file that names no language counts as the wanted one
     automatic: bool
-    variety: int  # "en" before "en-US" before "en-GB" before other kinds of it, and before files that name none
-    elsewhere: tuple[bool, bool]  # outside the folder named for captions, outside the video's folder
+    variety: int  # "en" before "en-US" before "en-GB" before other varieties, and before files that name none
+    elsewhere: tuple[bool, bool]  # outside the folder given for captions, outside the video's folder
     suffix: int
     path: Path
     label: str
 
 
-_REASONS = ("its language", "manual before automatic", "its language", "where it lies", "its format", "its name")
+_REASONS = ("language", "manual before automatic", "language", "location", "format", "name")
 
 
 def choose(
@@ -108,10 +108,10 @@ def choose(
     language: str = "en",
     kind: str | None = None,
 ) -> tuple[CaptionFile | None, list[str]]:
-    """The captions to take for a video, and lines for people where there was a choice.
+    """The captions to use for a video, and messages that explain a choice.
 
-    Captions in the wanted language, or that name none, come before those in others; within each, manual captions win
-    over automatic ones. With a `kind` given, the files are trusted to be captions of that kind and are not opened.
+    Captions in the wanted language, or of unnamed language, come before those in others; within each group, manual
+    captions win over automatic ones. If `kind` is given, the files are trusted to be of that kind and are not opened.
     """
     lines, usable = [], []
     for candidate in candidates:
@@ -119,13 +119,13 @@ def choose(
             usable.append(candidate)
         else:
             name = one_line(candidate.file.name)
-            lines.append(f"{one_line(video)}: left {name}, it does not look like captions")
+            lines.append(f"{one_line(video)}: ignored {name}, which does not look like captions")
     if not usable:
         return None, lines
     strange = [_is_foreign(_language(candidate.tag), language) for candidate in usable]
     ranked = []
     for candidate, foreign in zip(usable, strange, strict=True):
-        # A file whose language cannot win is not opened: whether it is automatic no longer matters.
+        # A file whose language cannot win is not opened: whether it is automatic does not matter.
         unsettled = foreign == min(strange)
         automatic = kind == "automatic" if kind else unsettled and _is_automatic(candidate, index, beside)
         ranked.append(_rank(candidate, foreign, automatic, language))
@@ -135,14 +135,14 @@ def choose(
         reason = next(why for why, ours, theirs in zip(_REASONS, best, ranked[1], strict=False) if ours != theirs)
         left = ", ".join(other.label for other in ranked[1 : 1 + _SHOWN])
         more = f" and {len(ranked) - 1 - _SHOWN} more" if len(ranked) > 1 + _SHOWN else ""
-        lines.append(f"{one_line(video)}: took {best.label}, for {reason}; left {left}{more}")
+        lines.append(f"{one_line(video)}: took {best.label} (reason: {reason}); ignored {left}{more}")
     elif best.foreign:
-        lines.append(f"{one_line(video)}: took {best.label}, there is none in {language!r}")
+        lines.append(f"{one_line(video)}: took {best.label}, for lack of captions in {language!r}")
     return CaptionFile(best.path, "automatic" if best.automatic else "manual"), lines
 
 
 def looks_like_captions(path: Path) -> bool:
-    """Whether a .json or .csv file starts as captions do; the other suffixes say it already."""
+    """Whether a .json or .csv file starts like captions; the other suffixes leave no doubt."""
     suffix = path.suffix.lower()
     if suffix not in _TABLES:
         return True
@@ -158,7 +158,7 @@ def _head(path: Path) -> bytes:
         with path.open("rb") as file:
             return file.read(_HEAD_BYTES)
     except OSError:
-        return b""  # whoever reads the captions will say why it cannot
+        return b""  # reading the captions will report why
 
 
 def _is_automatic(candidate: Candidate, index: MediaIndex, beside: File | None) -> bool:
@@ -170,12 +170,12 @@ def _is_automatic(candidate: Candidate, index: MediaIndex, beside: File | None) 
     if any(word in candidate.tag.lower() for word in _MACHINE_WORDS):
         return True
     path = candidate.file.path
-    # Tables are what programs write: Whisper's JSON, HowTo100M's CSV.
+    # Tables are written by programs: Whisper's JSON, HowTo100M's CSV.
     return path.suffix.lower() in _TABLES or looks_automatic(_head(path))
 
 
 def _language(tag: str) -> str:
-    """The language that a tag such as "en-US", "sdh.eng" or "whisper" names, in small letters, or ""."""
+    """The language named by a tag such as "en-US", "sdh.eng" or "whisper", in lower case, or ""."""
     for part in tag.lower().split("."):
         part = _LONG_FORMS.get(part, part)
         if _LANGUAGE.match(part) and part not in _NOT_LANGUAGES:

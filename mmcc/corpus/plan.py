@@ -1,7 +1,7 @@
-"""What an ingest has to do: which videos are new, changed, failed before, known but not here, or somebody else's.
+"""What an ingest has to do: which videos are new, changed, failed before, listed but missing, or clash with others.
 
-Nothing that is in a corpus is lost by running an ingest again: a file that is no longer found takes nothing away, and
-a file that takes another's id is refused.
+Running an ingest again never loses what is in a corpus: a missing file removes nothing, and a file with another's id
+is refused.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ _KNOWN = ("status", "fingerprint", "source", "caption_kind", "title", "split", "
 
 @dataclass
 class Plan:
-    """Every item of a source is to do, a clash, already done, or needs but a row."""
+    """Every item of a source is to do, a clash, already done, or needs only a row."""
 
     todo: list[Item] = field(default_factory=list)
-    rows: list[dict[str, Any]] = field(default_factory=list)  # without work: absent videos, new annotations, new places
+    rows: list[dict[str, Any]] = field(default_factory=list)  # without work: missing videos, new annotations, moves
     clashes: dict[str, Skipped] = field(default_factory=dict)  # by id: the id belongs to another file
     already_done: int = 0
-    fingerprints: dict[str, str] = field(default_factory=dict)  # of the files as they are before they are read
-    before: dict[str, dict[str, Any]] = field(default_factory=dict)  # rows of videos that are to do again
+    fingerprints: dict[str, str] = field(default_factory=dict)  # of the files, taken before they are read
+    before: dict[str, dict[str, Any]] = field(default_factory=dict)  # earlier rows of videos to do again
 
 
 def make_plan(source: Source, table: pa.Table, transcribe: bool) -> Plan:
-    """Compare a source with an index. What failed is tried again: a limit may have been raised."""
+    """Compare a source with an index. Failed videos are tried again: a limit may have been raised."""
     plan = Plan()
     positions = latest_positions(table)
     known = table.select(_KNOWN).to_pylist()
@@ -59,15 +59,15 @@ def make_plan(source: Source, table: pa.Table, transcribe: bool) -> Plan:
             plan.todo.append(item)
         else:
             plan.already_done += bool(item.media or item.captions)
-            if change == "elsewhere" or _tells_more(item, row):
+            if change == "elsewhere" or _has_new_annotations(item, row):
                 before = _whole_row(table, positions[item.id])
                 plan.rows.append(renewed(row_of(item, before, fingerprint), before))
-    plan.todo.sort(key=_size, reverse=True)  # the long ones first, so that no worker ends up alone with one
+    plan.todo.sort(key=_size, reverse=True)  # long ones first, so that no worker is left alone with one at the end
     return plan
 
 
 def _change(row: dict[str, Any], item: Item, fingerprint: str, transcribe: bool) -> str:
-    """What became of a known video's files: "none", "elsewhere" (moved or copied), "again", or "other file"."""
+    """How a known video's files changed: "none", "elsewhere" (moved or copied), "again", or "other file"."""
     if not (item.media or item.captions):
         return "none"
     if row["status"] not in READABLE:
@@ -75,16 +75,16 @@ def _change(row: dict[str, Any], item: Item, fingerprint: str, transcribe: bool)
     media, captions = zip(row["fingerprint"].split("+"), fingerprint.split("+"), strict=True)
     gone = bool(row["source"]) and not Path(row["source"]).exists()
     place = _stored(item.media) if item.media else row["source"]
-    if not (_alike(*media) or (gone and _size_in(media[0]) == _size_in(media[1]))):
+    if not (_unchanged(*media) or (gone and _size_in(media[0]) == _size_in(media[1]))):
         return "again" if row["source"] in (None, place) else "other file"
-    same_captions = _alike(*captions) or (gone and _size_in(captions[0]) == _size_in(captions[1]))
+    same_captions = _unchanged(*captions) or (gone and _size_in(captions[0]) == _size_in(captions[1]))
     if not same_captions or (transcribe and row["caption_kind"] is None):
         return "again"
     return "elsewhere" if gone and place != row["source"] else "none"
 
 
 def row_of(item: Item, answer: dict[str, Any], fingerprint: str) -> dict[str, Any]:
-    """An index row: what the worker answered, and what we know ourselves and would not take from it."""
+    """An index row: the worker's answer, overridden by everything the parent knows itself."""
     return {
         **answer,
         "id": item.id,
@@ -105,7 +105,7 @@ def _annotations(item: Item) -> dict[str, Any]:
 
 
 def renewed(row: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
-    """A video's new row, with what only its old one knows: what was found elsewhere, or earlier, stays."""
+    """A video's new row, completed from its old one: what was found elsewhere, or earlier, is kept."""
     (old_media, old_captions), (media, captions) = before["fingerprint"].split("+"), row["fingerprint"].split("+")
     row = {**row, "title": row["title"] or before["title"]}
     if not row["tasks"]:
@@ -124,14 +124,14 @@ def _whole_row(table: pa.Table, position: int) -> dict[str, Any]:
     return row
 
 
-def _tells_more(item: Item, row: dict[str, Any]) -> bool:
-    """A release says something about a video that its row does not; a plain folder has nothing to say."""
-    told = _annotations(item)
-    return bool(item.tasks) and any(told[key] != row[key] for key in ("tasks", "steps", "split"))
+def _has_new_annotations(item: Item, row: dict[str, Any]) -> bool:
+    """Whether a release has annotations that differ from the row's; a plain folder has none."""
+    annotations = _annotations(item)
+    return bool(item.tasks) and any(annotations[key] != row[key] for key in ("tasks", "steps", "split"))
 
 
 def fingerprint_of(item: Item) -> str:
-    """Size and time of media and captions, e.g. "1024.1700000000+-": "-" where there is none."""
+    """Size and time of media and captions, e.g. "1024.1700000000+-"; "-" stands for no file."""
     return "+".join(map(_stamp, _files(item)))
 
 
@@ -149,8 +149,8 @@ def _stamp(path: Path | None) -> str:
     return f"{stat.st_size}.{stat.st_mtime_ns}"
 
 
-def _alike(before: str, now: str) -> bool:
-    """A file that is no longer found has not changed."""
+def _unchanged(before: str, now: str) -> bool:
+    """A file that is no longer found counts as unchanged."""
     return now in ("-", before)
 
 
@@ -159,7 +159,7 @@ def _size_in(stamp: str) -> str:
 
 
 def _stored(path: Path) -> str:
-    return storable(os.path.abspath(path))  # noqa: PTH100 (unlike Path.absolute, it knows "..")
+    return storable(os.path.abspath(path))  # noqa: PTH100 (unlike Path.absolute, it resolves "..")
 
 
 def _size(item: Item) -> int:

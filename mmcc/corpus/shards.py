@@ -1,8 +1,9 @@
-"""Frames at rest: appended to shards by ingest, read back at random by training.
+"""Frames on disk: ingest appends them to shards, training reads them in any order.
 
 A shard is an Arrow IPC stream. Each record batch holds up to 256 frames of one video, so a long video is written
-as it is decoded, and a segment of it is read without the rest. Where each batch lies is in the index, so reading
-needs no footer: a shard can be read while it grows, and a killed writer leaves at most bytes that no row names.
+as it is decoded, and a segment of it is read without the rest. The index holds the position of every batch, so reading
+needs no footer: a shard can be read while it grows, and a killed writer leaves at most some bytes that no row refers
+to.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ from mmcc.corpus.format import FRAMES_SCHEMA, Encoding, Manifest, shard_path
 from mmcc.errors import InputError, OutputError
 from mmcc.media.jpeg import decode_jpeg
 
-SHARD_BYTES = 512 << 20  # a shard is closed beyond this: few files, none too large to copy
+SHARD_BYTES = 512 << 20  # a shard is closed beyond this size: few files, none too large to copy
 _BATCH_FRAMES = 256
 _BATCH_BYTES = 8 << 20
 _END_OF_STREAM = b"\xff\xff\xff\xff\x00\x00\x00\x00"
 
 
 class FrameRun(NamedTuple):
-    """Where a run of frames lies in its shard."""
+    """The position of a run of frames in its shard."""
 
     offset: int
     length: int
@@ -36,7 +37,7 @@ class FrameRun(NamedTuple):
 
 
 class ShardWriter:
-    """Appends videos to one shard. A video that is not finished can be taken back."""
+    """Appends videos to one shard. An unfinished video can be taken back."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -48,7 +49,7 @@ class ShardWriter:
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        """A disk that is full is nobody's fault but the disk's: not of the video that met it."""
+        """A full disk is an error of the output, not of the video being written."""
         try:
             yield
         except OSError as error:
@@ -68,7 +69,7 @@ class ShardWriter:
             self._flush(video_id)
 
     def finish(self, video_id: str) -> list[FrameRun]:
-        """Put the video's frames safely on disk, and say where they are."""
+        """Put the video's frames safely on disk, and return their positions."""
         self._flush(video_id)
         with self._writing():
             self._file.flush()
@@ -79,7 +80,7 @@ class ShardWriter:
         return batches
 
     def take_back(self) -> None:
-        """Forget the video that was begun."""
+        """Discard the unfinished video."""
         self._begin()
         with self._writing():
             self._file.seek(self._finished)
@@ -102,7 +103,7 @@ class ShardWriter:
 
 
 def seal(path: Path, length: int) -> None:
-    """Cut a shard after its last finished video and end the stream, so that any Arrow reader takes it whole."""
+    """Cut a shard after its last finished video and end the stream, so that any Arrow reader accepts it."""
     with path.open("r+b") as file:
         file.truncate(length)
         file.seek(length)
@@ -110,7 +111,7 @@ def seal(path: Path, length: int) -> None:
 
 
 class ShardReader:
-    """Reads frames of a corpus by where they lie. Maps each shard once; holds nothing else in memory."""
+    """Reads frames of a corpus by position. Maps each shard once; keeps nothing else in memory."""
 
     def __init__(self, folder: Path, manifest: Manifest) -> None:
         self._folder, self._encoding = folder, manifest.encoding

@@ -1,4 +1,4 @@
-"""What an adapter finds on a disk: narrated videos by name, before anything of them is opened."""
+"""What a reader finds on disk: narrated videos by name, before any file is opened."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,28 +26,28 @@ class Task:
 
 @dataclass(frozen=True)
 class CaptionFile:
-    """Where a video's narration lies."""
+    """The file with a video's narration."""
 
     path: Path
     kind: str  # "manual" or "automatic"
-    span: tuple[int, int] | None = None  # (offset, length) of its entry, where one JSON file holds many videos
+    span: tuple[int, int] | None = None  # (offset, length) of its entry, if one JSON file covers many videos
 
 
 @dataclass(frozen=True)
 class Item:
-    """One narrated video as it lies on a disk. Without `media` it is known but not here (yet)."""
+    """One narrated video on disk. Without `media` it is listed but not found (yet)."""
 
     id: str
-    media: Path | None  # a video file, or an array of features (.npy)
+    media: Path | None  # a video file, or a feature array (.npy)
     captions: CaptionFile | None = None
     title: str = ""
     tasks: tuple[str, ...] = ()  # the task whose steps are labelled comes first
     steps: tuple[LabelledClip, ...] = ()
-    split: str | None = None  # the data set's own; None leaves it to the hash of the id
+    split: str | None = None  # the data set's own; None: decided by a hash of the id
 
 
 class Skipped(NamedTuple):
-    """A file that was left out, and why."""
+    """A file that was skipped, and why."""
 
     path: str
     reason: str
@@ -55,7 +55,7 @@ class Skipped(NamedTuple):
 
 @dataclass
 class Source:
-    """All an adapter found."""
+    """Everything a reader found."""
 
     items: list[Item] = field(default_factory=list)
     tasks: dict[str, Task] = field(default_factory=dict)

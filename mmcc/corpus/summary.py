@@ -1,4 +1,4 @@
-"""What a corpus holds, in figures and in words."""
+"""What a corpus contains: figures, and their display as text."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from mmcc.corpus.outcome import IngestReport, shortfall
 from mmcc.corpus.source import Task
 from mmcc.text import one_line
 
-_LAG_WINDOW = 30.0  # seconds around a step in which narration may still speak of it
-_LIST_AT_MOST = 10  # lines of one kind shown to a person; --json has all
+_LAG_WINDOW = 30.0  # seconds around a step's start in which narration may refer to it
+_LIST_AT_MOST = 10  # lines of one kind shown as text; --json has all
 _WORD = re.compile(r"[a-z]{3,}")
 _SAYS_NOTHING = frozenset(
     "the and with into onto from for off out over under that this its then them put add get take make use top".split()
@@ -44,8 +44,8 @@ class Summary:
     longest_seconds: float = 0.0
     words_per_minute: float = 0.0  # of the videos that have captions
     decoded_coverage: float = 0.0  # decoded / expected seconds
-    speech_coverage: float = 0.0  # share of captioned videos' time in which something is said
-    step_coverage: float = 0.0  # share of annotated videos' time in which a step is shown
+    speech_coverage: float = 0.0  # share of captioned videos' time with speech
+    step_coverage: float = 0.0  # share of annotated videos' time that shows a step
     caption_lag: float | None = None  # median seconds from a step's start to the utterance that names it
     caption_lag_pairs: int = 0
     splits: dict[str, int] = field(default_factory=dict)
@@ -53,7 +53,7 @@ class Summary:
     caption_kinds: dict[str, int] = field(default_factory=dict)
     tasks: dict[str, TaskCount] = field(default_factory=dict)
     annotated: int = 0
-    segments: int = 0
+    segments: int = 0  # labelled clips; the name is part of the JSON output
     absent: int = 0
     uncaptioned: list[str] = field(default_factory=list)
     partial: list[dict[str, Any]] = field(default_factory=list)
@@ -74,7 +74,7 @@ class _Span(NamedTuple):
 
 
 def summarise(corpus: Corpus, watch: Callable[[list[str]], Iterable[str]] = iter) -> Summary:
-    """Go through a corpus once; `watch` may show how far."""
+    """Go through a corpus once; `watch` may show progress."""
     manifest = corpus.manifest
     summary = Summary(
         str(corpus.path), manifest.encoding, manifest.fps, manifest.size, manifest.mode, manifest.complete
@@ -82,14 +82,14 @@ def summarise(corpus: Corpus, watch: Callable[[list[str]], Iterable[str]] = iter
     durations: list[float] = []
     lags: list[float] = []
     captioned = spoken = annotated = shown = decoded = expected = 0.0
-    here, listed, segments = Counter[str](), Counter[str](), Counter[str]()
+    here, listed, clips = Counter[str](), Counter[str](), Counter[str]()
     for video_id in watch(corpus.rows()):
         video = corpus[video_id]
         _note_troubles(summary, video)
         listed.update(video.tasks)
         summary.segments += len(video.steps)
         summary.annotated += bool(video.steps)
-        segments.update(video.tasks[:1] * len(video.steps))
+        clips.update(video.tasks[:1] * len(video.steps))
         if video.status not in READABLE:
             continue
         here.update(video.tasks)
@@ -118,7 +118,7 @@ def summarise(corpus: Corpus, watch: Callable[[list[str]], Iterable[str]] = iter
     summary.step_coverage = shown / annotated if annotated else 0.0
     summary.caption_lag, summary.caption_lag_pairs = (statistics.median(lags) if lags else None), len(lags)
     summary.tasks = {
-        key: TaskCount(task.title, len(task.steps), here[key], listed[key], segments[key])
+        key: TaskCount(task.title, len(task.steps), here[key], listed[key], clips[key])
         for key, task in corpus.tasks.items()
     }
     summary.failed += manifest.skipped
@@ -126,7 +126,7 @@ def summarise(corpus: Corpus, watch: Callable[[list[str]], Iterable[str]] = iter
 
 
 def _note_troubles(summary: Summary, video: Video) -> None:
-    """What is missing of a video; and, of those that are here, what kind they are."""
+    """Record what is missing from a video and, if it is readable, its split, mode and kind of captions."""
     row = video.details
     name = row["source"] or row["captions"] or row["id"]
     if row["status"] == "absent":
@@ -148,7 +148,7 @@ def _note_troubles(summary: Summary, video: Video) -> None:
 
 
 def _seconds(video: Video) -> float:
-    """Of video; where there are only captions, up to the last word."""
+    """The video's length; for captions alone, the end of the last utterance."""
     return video.duration or (video.utterances[-1].end if video.utterances else 0.0)
 
 
@@ -163,7 +163,7 @@ def _union(spans: Iterable[Any], seconds: float) -> float:
 
 
 def _lags(video: Video, tasks: dict[str, Task]) -> list[float]:
-    """For each step that narration names nearby: seconds from its start to that of the nearest such utterance."""
+    """For each step that the narration names nearby: seconds from its start to that of the nearest such utterance."""
     names = tasks[video.tasks[0]].steps if video.tasks and video.tasks[0] in tasks else ()
     said = [(utterance.start, set(_WORD.findall(utterance.text.lower()))) for utterance in video.utterances]
     lags = []
@@ -176,17 +176,17 @@ def _lags(video: Video, tasks: dict[str, Task]) -> list[float]:
 
 
 def render_ingest(report: IngestReport, output: Path) -> str:
-    """What an ingest came to, for people."""
+    """The outcome of an ingest as text."""
     lines = [
         f"{output}: {report.ingested:,} of {report.videos:,} videos, {report.frames:,} frames, "
         f"{report.utterances:,} utterances" + (f" ({report.already_done:,} done before)" if report.already_done else "")
     ]
     if report.absent:
-        lines.append(f"{report.absent:,} listed videos are not here (--videos and --captions name their folders)")
+        lines.append(f"{report.absent:,} listed videos not found (--videos and --captions set their folders)")
     if report.others:
         lines.append(f"{report.others:,} more videos are in the corpus, from elsewhere or no longer in the source")
     if report.segments:
-        lines.append(f"annotations: {report.tasks} tasks, {report.annotated:,} videos, {report.segments:,} segments")
+        lines.append(f"annotations: {report.tasks} tasks, {report.annotated:,} videos, {report.segments:,} clips")
     partial = [f"{p['path']}: {p['decoded']:.1f} of {p['expected']:.1f} s could be decoded" for p in report.partial]
     lines += _listed("partly decoded", partial)
     lines += _listed("skipped", [f"{path}: {reason}" for path, reason in report.skipped])
@@ -197,9 +197,9 @@ def render_ingest(report: IngestReport, output: Path) -> str:
 
 
 def render_summary(summary: Summary) -> str:
-    """A page about a corpus, for people."""
+    """A summary of a corpus as text."""
     s = summary
-    state = "" if s.complete else "   (its last ingest did not finish: run it again)"
+    state = "" if s.complete else "   (the last ingest did not finish: run it again)"
     unit = "dims" if s.encoding == "float32" else "px"
     facts: list[tuple[str, str]] = [
         ("corpus", s.path + state),
@@ -213,17 +213,17 @@ def render_summary(summary: Summary) -> str:
                      + (f", {s.step_coverage:.1%} steps" if s.segments else "")),
     ]  # fmt: skip
     if s.segments:
-        facts.append(("annotations", f"{s.annotated:,} videos, {s.segments:,} segments"))
+        facts.append(("annotations", f"{s.annotated:,} videos, {s.segments:,} clips"))
     if s.caption_lag is not None:
-        lag = f"{abs(s.caption_lag):.1f} s {'after' if s.caption_lag > -0.05 else 'before'} the step, in the median"
-        facts.append(("caption lag", f"{lag} (of {s.caption_lag_pairs:,} steps that are named within 30 s)"))
+        lag = f"{abs(s.caption_lag):.1f} s {'after' if s.caption_lag > -0.05 else 'before'} the step (median"
+        facts.append(("caption lag", f"{lag} of {s.caption_lag_pairs:,} steps named within 30 s)"))
     if s.absent:
-        facts.append(("not here", f"{s.absent:,} listed videos"))
+        facts.append(("not found", f"{s.absent:,} listed videos"))
     width = max(len(name) for name, _ in facts)
     lines = [f"{name:<{width}}  {fact}" for name, fact in facts]
     tasks = [(key, task) for key, task in s.tasks.items() if task.segments or task.here]
     if tasks:
-        lines += ["", "task                                        steps   here/listed  segments"]
+        lines += ["", "task                                        steps  found/listed     clips"]
         for key, task in tasks:
             title, here = one_line(task.title or key)[:42], f"{task.here:>5,}/{task.listed:<6,}"
             lines.append(f"{title:<42}  {task.steps:>5}  {here}  {task.segments:>8,}")
@@ -246,9 +246,9 @@ def _counts(counts: dict[str, int]) -> str:
 
 
 def _modes(summary: Summary) -> str:
-    """All in one mode, or how many videos in each: a source with few frames is never read in fast mode."""
-    alike = set(summary.modes) <= {summary.mode}
-    return f"{summary.mode} mode" if alike else f"videos by mode: {_counts(summary.modes)}"
+    """The mode, or the number of videos in each: a source with few frames is never read in fast mode."""
+    one_mode = set(summary.modes) <= {summary.mode}
+    return f"{summary.mode} mode" if one_mode else f"videos by mode: {_counts(summary.modes)}"
 
 
 def _clock(seconds: float) -> str:

@@ -1,6 +1,6 @@
-"""The worker of ingest: one video's files in, its frames in a shard, all else as the answer.
+"""The worker of ingest: reads one video's files, writes its frames to a shard, and answers with the rest.
 
-Run by `WorkerPool` as `python -m mmcc.corpus.worker`. Everything that opens a person's files happens here.
+Run by `WorkerPool` as `python -m mmcc.corpus.worker`. All of the user's files are opened here.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _PROGRESS_SECONDS = 1.0
 
 @dataclass(frozen=True)
 class VideoJob:
-    """What a worker needs to know to ingest one video. Travels as JSON."""
+    """What a worker needs to ingest one video. Sent as JSON."""
 
     id: str
     media: str | None
@@ -92,12 +92,12 @@ def _store_video(job: VideoJob, shard: ShardWriter, report: Report) -> dict[str,
             frame = encode_jpeg(pixels, job.quality) if job.encoding == "jpeg" else pixels.tobytes()
             shard.add(job.id, reached, frame)
             times.append(reached)
-        told = video.report
+        outcome = video.report
     return {
-        "status": "partial" if told.partial else "ok",
-        "mode": told.mode,
-        "duration": told.expected_seconds or told.decoded_seconds,
-        "decoded": told.decoded_seconds,
+        "status": "partial" if outcome.partial else "ok",
+        "mode": outcome.mode,
+        "duration": outcome.expected_seconds or outcome.decoded_seconds,
+        "decoded": outcome.decoded_seconds,
         "height": height,
         "width": width,
         "times": times,
@@ -112,13 +112,13 @@ def _store_features(job: VideoJob, shard: ShardWriter, report: Report) -> dict[s
     array = read_features(path)
     rows, dims = array.shape
     if dims != job.feature_dims:
-        cause = f"has {dims} dims where the corpus has {job.feature_dims}"
+        cause = f"has {dims} dims, but the corpus has {job.feature_dims}"
         raise InputError(path, cause, "Extract it like the others, or ingest it into another folder.")
     times = [row / job.feature_rate for row in range(rows)]
     for time, row in zip(times, array, strict=True):
         vector = np.ascontiguousarray(row, np.float32)
         if not np.isfinite(vector).all():
-            raise InputError(path, f"has a value that is not finite at {time:g} s", "Extract its features again.")
+            raise InputError(path, f"contains NaN or Inf at {time:g} s", "Extract its features again.")
         shard.add(job.id, time, vector.tobytes())
         report(time, times[-1])
     seconds = rows / job.feature_rate
@@ -126,22 +126,22 @@ def _store_features(job: VideoJob, shard: ShardWriter, report: Report) -> dict[s
 
 
 def _narration(job: VideoJob, report: Report) -> dict[str, Any]:
-    """The utterances, from the first of its sources that has any: caption file, subtitle stream, speech."""
+    """The utterances from the first source that has any: caption file, subtitle stream, speech."""
     error = heard = None
     for kind, read in _narration_sources(job, report):
         try:
             utterances = to_utterances(read())
         except InputError as failure:
-            if kind != "embedded":  # nobody said that there are subtitles inside
+            if kind != "embedded":  # nobody claimed that the file has subtitles
                 error = f"{failure.cause}. {failure.remedy}"
             continue
         if utterances:
             spoken = [utterance._asdict() for utterance in utterances]
             return {"status": "ok", "utterances": spoken, "caption_kind": kind, "caption_error": error}
         if kind == "transcribed":
-            heard = kind  # a silent video need not be listened to again
+            heard = kind  # do not transcribe a silent video again
     if job.media is None:
-        raise InputError(job.captions or job.id, error or "holds no words", "Get its captions again.")
+        raise InputError(job.captions or job.id, error or "contains no words", "Get its captions again.")
     return {"caption_kind": heard, "caption_error": error}
 
 
@@ -156,14 +156,14 @@ def _narration_sources(job: VideoJob, report: Report) -> Iterator[tuple[str, Cal
     def embedded() -> list[Cue]:
         from mmcc.media.subtitle_streams import read_subtitle_stream
 
-        return read_subtitle_stream(media, job.language, lambda seconds: report(0.0, None))  # a moment's work
+        return read_subtitle_stream(media, job.language, lambda seconds: report(0.0, None))  # too quick to count
 
     def speech() -> list[Cue]:
         from mmcc.media.speech import transcribe
         from mmcc.media.video import declared_seconds
 
         total = declared_seconds(media)
-        return transcribe(media, lambda seconds: report(seconds, total and 2 * total))  # its frames come after
+        return transcribe(media, lambda seconds: report(seconds, total and 2 * total))  # the frames are the second half
 
     yield "embedded", embedded
     if job.transcribe:
@@ -176,7 +176,7 @@ def _second_half(report: Report) -> Report:
 
 
 def _seldom(report: Report) -> Report:
-    """Pass on a report once a second: enough to see and to prove life by, too few to cost."""
+    """Pass on at most one report per second: enough to show progress, and cheap."""
     last = 0.0
 
     def sometimes(seconds: float, total: float | None) -> None:

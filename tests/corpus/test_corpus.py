@@ -23,7 +23,7 @@ SHAPES = {"jpeg": (24, 32, 3), "raw": (24, 32, 3), "float32": (7,)}
 
 
 def picture(encoding: str, number: int) -> np.ndarray:
-    """A frame that tells its number: smooth enough that JPEG keeps it to within a few levels."""
+    """A frame that encodes its number: smooth enough that JPEG keeps it to within a few levels."""
     if encoding == "float32":
         return np.arange(7, dtype=np.float32) + 10 * number
     rows, columns = np.mgrid[0:24, 0:32]
@@ -97,7 +97,7 @@ def test_utterances_fall_in_the_segment_of_their_centre(tmp_path):
     assert parts == [[said[0]], [said[1]], [], [said[2]]]
 
 
-def test_a_corpus_can_be_gone_through(tmp_path):
+def test_a_corpus_can_be_iterated_over(tmp_path):
     corpus = build(tmp_path / "c", "raw", {name: [0.0] for name in ("b", "a", "c")})
     assert [video.id for video in corpus] == corpus.ids == ["a", "b", "c"] and len(corpus) == 3
     assert "a" in corpus and "z" not in corpus
@@ -106,7 +106,7 @@ def test_a_corpus_can_be_gone_through(tmp_path):
         corpus["z"]
 
 
-def test_videos_that_failed_are_not_gone_through(tmp_path):
+def test_iteration_skips_failed_videos(tmp_path):
     corpus = build(tmp_path / "c", "raw", {"a": [0.0]})
     writer = IndexWriter(corpus.path)
     writer.append([{"id": "bad", "status": "failed", "reason": "broken"}, {"id": "away", "status": "absent"}])
@@ -117,11 +117,11 @@ def test_videos_that_failed_are_not_gone_through(tmp_path):
     assert "away" not in corpus and corpus["away"].excerpt(0, 10).frames.shape[0] == 0
 
 
-def test_splits_part_the_corpus_as_the_paper_does():
+def test_splits_divide_the_corpus_as_in_the_paper():
     names = [f"video-{number}" for number in range(20_000)]
     shares = [sum(split_of(name) == split for name in names) / len(names) for split in SPLITS]
     assert shares == pytest.approx([0.80, 0.15, 0.05], abs=0.01)
-    assert split_of("dQw4w9WgXcQ") == "train" and split_of("video-13") == "test"  # fixed for all time
+    assert split_of("dQw4w9WgXcQ") == "train" and split_of("video-13") == "test"  # fixed forever
 
 
 def test_a_split_lists_its_videos(tmp_path):
@@ -135,13 +135,13 @@ def frames_sum(corpus: Corpus) -> int:
     return int(corpus["a"].frames().sum())
 
 
-def test_a_corpus_can_be_handed_to_another_process(tmp_path):
+def test_a_corpus_can_be_sent_to_another_process(tmp_path):
     corpus = build(tmp_path / "c", "raw", {"a": [0.0, 1.0]})
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         assert pool.submit(frames_sum, corpus).result() == frames_sum(corpus) > 0
 
 
-def test_any_arrow_reader_takes_a_shard_whole(tmp_path):
+def test_any_arrow_reader_accepts_a_shard(tmp_path):
     corpus = build(tmp_path / "c", "raw", {"a": [0.0, 1.0], "b": [0.5]})
     table = pa.ipc.open_stream(shard_path(corpus.path, 0).read_bytes()).read_all()
     assert table.column("video").to_pylist() == ["a", "a", "b"]
@@ -152,7 +152,7 @@ def test_a_video_taken_back_leaves_no_trace(tmp_path):
     writer = ShardWriter(tmp_path / "s.arrow")
     writer.add("a", 0.0, b"kept")
     batch = writer.finish("a")[0]
-    for number in range(600):  # enough that some of it reached the file
+    for number in range(600):  # enough for some of it to reach the file
         writer.add("b", float(number), b"lost" * 1000)
     writer.take_back()
     writer.close()
@@ -167,7 +167,7 @@ def test_a_video_taken_back_leaves_no_trace(tmp_path):
         (lambda c: (c / "manifest.json").write_text('{"format": "other"}'), "damaged"),
         (lambda c: (c / "manifest.json").write_text('{"format": "mmcc-corpus", "version": 99}'), "version 99"),
         (lambda c: (c / "index.arrow").unlink(), "cannot be read"),
-        (lambda c: (c / "index.arrow").write_bytes(b""), "holds no video yet"),
+        (lambda c: (c / "index.arrow").write_bytes(b""), "has no videos yet"),
     ],
 )
 def test_a_damaged_corpus_is_refused_with_its_cause(tmp_path, damage, message):
@@ -177,7 +177,7 @@ def test_a_damaged_corpus_is_refused_with_its_cause(tmp_path, damage, message):
         Corpus.open(tmp_path / "c")
 
 
-def test_a_corpus_is_told_from_other_folders(tmp_path):
+def test_a_corpus_is_recognised_among_other_folders(tmp_path):
     build(tmp_path / "c", "raw", {"a": [0.0]})
     assert is_corpus(tmp_path / "c")
     assert not is_corpus(tmp_path) and not is_corpus(tmp_path / "nowhere") and not is_corpus(tmp_path / "c/index.arrow")

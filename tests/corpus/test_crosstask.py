@@ -1,4 +1,4 @@
-"""CrossTask: the real release where it is at hand, and small ones with every kind of damage."""
+"""CrossTask: the real release where available, and small ones with every kind of damage."""
 
 from collections import Counter
 from pathlib import Path
@@ -59,12 +59,12 @@ def test_the_real_release_comes_out_exactly() -> None:
 
 
 @needs_release
-def test_real_narration_is_found_and_steps_are_not_taken_for_it() -> None:
+def test_real_narration_is_found_and_steps_are_not_mistaken_for_it() -> None:
     samples = SHARED / "narration_samples_105222"
     source = read_crosstask(SHARED / "crosstask_release", captions=samples)
     found = {item.id: item.captions for item in source.items if item.captions}
     assert {video: captions.path.name for video, captions in found.items()} == {
-        "5sOPNTbFe6A": "105222_5sOPNTbFe6A.srt",  # and not the .csv of the same name, which holds steps
+        "5sOPNTbFe6A": "105222_5sOPNTbFe6A.srt",  # not the .csv of the same name, which lists steps
         "L0MVdMNihGI": "105222_L0MVdMNihGI.srt",
     }
 
@@ -102,7 +102,7 @@ def test_videos_and_captions_are_found_by_id_under_any_usual_name(release: Path,
     assert elsewhere.media is None and elsewhere.captions is not None
 
 
-def test_annotations_are_never_taken_for_captions(release: Path) -> None:
+def test_annotations_are_never_mistaken_for_captions(release: Path) -> None:
     source = read_crosstask(release)
     assert not any(item.captions for item in source.items) and source.choices == []
     copy = release / "videos"
@@ -112,7 +112,7 @@ def test_annotations_are_never_taken_for_captions(release: Path) -> None:
     assert not any(item.captions for item in source.items)
 
 
-def test_a_second_file_of_a_video_is_left_out_naming_the_first(release: Path) -> None:
+def test_a_second_file_of_a_video_is_skipped_naming_the_first(release: Path) -> None:
     for name in (f"{SHELF}.mp4", f"59684_{SHELF}.webm", "unlisted.mp4"):
         (release / name).touch()
     source = read_crosstask(release)
@@ -121,7 +121,7 @@ def test_a_second_file_of_a_video_is_left_out_naming_the_first(release: Path) ->
     assert f"{SHELF}.mp4" in source.skipped[0].reason
 
 
-def test_features_take_the_place_of_video(release: Path) -> None:
+def test_features_replace_video(release: Path) -> None:
     (release / f"{JELLO}.npy").touch()
     (release / f"{SHELF}.mp4").touch()
     items = by_id(read_crosstask(release, media_suffixes=frozenset({".npy"})))
@@ -155,7 +155,7 @@ def test_videos_of_tasks_that_are_not_described_are_kept(release: Path) -> None:
         ("\N{REPLACEMENT CHARACTER}" * 200_000, "3 fields"), ("9" * 5000 + ",1,2", "numbers"),
     ],
 )  # fmt: skip
-def test_a_bad_line_of_an_annotation_is_left_out_and_named(release: Path, line: str, reason: str) -> None:
+def test_a_bad_line_of_an_annotation_is_skipped_and_named(release: Path, line: str, reason: str) -> None:
     (release / "annotations" / f"23521_{JELLO}.csv").write_text(f"\n1,0,1\n{line}\n2,3,4\n", encoding="utf-8")
     source = read_crosstask(release)
     assert by_id(source)[JELLO].steps == (LabelledClip(1, 0, 1), LabelledClip(2, 3, 4))
@@ -164,14 +164,14 @@ def test_a_bad_line_of_an_annotation_is_left_out_and_named(release: Path, line: 
 
 
 @pytest.mark.parametrize("line", ["23521", f"23521,{SHELF}", ",x,y", "23521,,y", "a,b,c,d", "\0\0"])
-def test_a_bad_line_of_the_list_is_left_out_and_named(release: Path, line: str) -> None:
+def test_a_bad_line_of_the_list_is_skipped_and_named(release: Path, line: str) -> None:
     (release / "videos.csv").write_text(f"\ufeff23521,{JELLO},u\r\n{line}\r\n59684,{SHELF},u\r\n", encoding="utf-8")
     source = read_crosstask(release)
     assert list(by_id(source)) == [JELLO, SHELF]
     assert list(reasons(source, release)) == ["videos.csv:2"]
 
 
-def test_annotations_that_fit_no_task_or_come_twice_are_left_out(release: Path) -> None:
+def test_annotations_without_a_task_or_given_twice_are_skipped(release: Path) -> None:
     for name in ("99_abc.csv", "readme.csv", f"59684_{JELLO}.csv"):
         (release / "annotations" / name).write_text("1,0,1\n")
     (release / "annotations" / "notes.txt").touch()
@@ -211,13 +211,13 @@ def test_an_incomplete_release_is_refused(release: Path, tmp_path: Path) -> None
         read_crosstask(release)
 
 
-def test_a_release_is_known_by_its_tasks(release: Path, tmp_path: Path) -> None:
+def test_a_release_is_recognised_by_its_tasks(release: Path, tmp_path: Path) -> None:
     assert is_crosstask(release)
     assert not is_crosstask(tmp_path)
     assert not is_crosstask(release / "videos.csv")
 
 
-def test_the_summary_counts_what_is_here_per_task(release: Path) -> None:
+def test_the_summary_counts_what_was_found_per_task(release: Path) -> None:
     (release / f"{JELLO}.mp4").touch()
     (release / f"{SHELF}.srt").write_text(SRT)
     assert read_crosstask(release).summary == [

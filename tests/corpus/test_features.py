@@ -1,4 +1,4 @@
-"""Feature arrays: what is refused is refused from the header, before anything is allocated."""
+"""Feature arrays: bad ones are refused by their header, before anything is allocated."""
 
 import os
 import pickle
@@ -52,7 +52,7 @@ def test_column_order_is_kept(tmp_path: Path) -> None:
         (np.array([[{}]], object), "Python objects"),
     ],
 )
-def test_arrays_that_are_no_features_are_refused(tmp_path: Path, array: np.ndarray, cause: str) -> None:
+def test_arrays_that_are_not_features_are_refused(tmp_path: Path, array: np.ndarray, cause: str) -> None:
     path = tmp_path / "soup.npy"
     np.save(path, array)
     for use in (check_features, read_features):
@@ -78,7 +78,7 @@ def test_absurd_shapes_are_refused_without_allocating(tmp_path: Path, shape: tup
 def test_the_limit_of_rows_is_the_callers(tmp_path: Path) -> None:
     np.save(tmp_path / "soup.npy", np.zeros((5, 2), "f4"))
     assert check_features(tmp_path / "soup.npy", max_rows=5).rows == 5
-    with pytest.raises(InputError, match="beyond 4 x"):
+    with pytest.raises(InputError, match="exceeds 4 x"):
         check_features(tmp_path / "soup.npy", max_rows=4)
 
 
@@ -97,7 +97,7 @@ def test_a_pickle_is_never_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert not (tmp_path / "exploded").exists()
 
 
-def test_what_is_no_readable_file_is_refused(tmp_path: Path) -> None:
+def test_anything_but_a_readable_file_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.npy")
     (tmp_path / "empty.npy").touch()
     for path in (tmp_path, tmp_path / "absent.npy", tmp_path / "pipe.npy", tmp_path / "empty.npy"):

@@ -1,4 +1,4 @@
-"""Folders of real (empty) video files and small caption files: the adapter goes by names and never opens a video."""
+"""Folders of real (empty) video files and small caption files: the reader goes by names and never opens a video."""
 
 import json
 import os
@@ -62,7 +62,7 @@ def test_a_yt_dlp_download_gives_id_title_and_captions(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "stem", ["Soup [tooshort]", f"Soup [{ID}] again", "Soup [has space 1]", f"[{ID}]x", "[twelve_chars]"]
 )
-def test_brackets_that_do_not_end_a_name_in_eleven_characters_are_no_id(tmp_path: Path, stem: str) -> None:
+def test_brackets_that_do_not_end_a_name_in_eleven_characters_are_not_an_id(tmp_path: Path, stem: str) -> None:
     put(tmp_path, f"{stem}.mp4")
     assert read_folder(tmp_path).items[0].id == stem
 
@@ -121,7 +121,7 @@ def test_the_second_of_two_formats_keeps_its_suffix_and_the_captions_stay_with_t
     assert captions_of(read_folder(tmp_path)) == {"soup": "soup.srt", "soup.mp4": None}
 
 
-def test_the_second_file_of_a_youtube_id_is_left_out_naming_the_first(tmp_path: Path) -> None:
+def test_the_second_file_of_a_youtube_id_is_skipped_naming_the_first(tmp_path: Path) -> None:
     put(tmp_path, f"a/Soup [{ID}].mp4", f"b/Other title [{ID}].webm", f"b/Other title [{ID}].en.vtt")
     source = read_folder(tmp_path)
     assert captions_of(source) == {ID: f"Other title [{ID}].en.vtt"}
@@ -136,7 +136,7 @@ def test_a_file_named_like_an_id_by_accident_does_not_take_it(tmp_path: Path) ->
     assert items[f"{ID}.mp4"].media == tmp_path / f"{ID}.mp4"
 
 
-def test_yt_dlp_leftovers_are_no_videos(tmp_path: Path) -> None:
+def test_yt_dlp_leftovers_are_not_videos(tmp_path: Path) -> None:
     whole, cut = f"Soup [{ID}]", f"Stew [{OTHER_ID}]"
     put(tmp_path, f"{whole}.mp4", f"{whole}.f137.mp4", f"{whole}.f251.webm", f"{whole}.temp.mp4", f"{whole}.mp4.ytdl")
     put(tmp_path, f"{cut}.mp4.part", f"{cut}.f140.m4a.part")
@@ -146,11 +146,11 @@ def test_yt_dlp_leftovers_are_no_videos(tmp_path: Path) -> None:
         f"{whole}.f137.mp4": "one track of a download whose merged file is here",
         f"{whole}.f251.webm": "one track of a download whose merged file is here",
         f"{whole}.temp.mp4": "left by a yt-dlp merge that did not finish",
-        f"{cut}.mp4.part": "download unfinished",
+        f"{cut}.mp4.part": "unfinished download",
     }
 
 
-def test_a_track_that_was_never_merged_stands_for_its_video(tmp_path: Path) -> None:
+def test_a_track_that_was_never_merged_is_used_as_its_video(tmp_path: Path) -> None:
     stem = f"Soup [{ID}]"
     put(tmp_path, f"{stem}.f251.webm", f"{stem}.f399.mp4", f"{stem}.en.vtt", "lap.f1.mp4", "lap.f2.mp4", "lap.f2.srt")
     source = read_folder(tmp_path)
@@ -175,7 +175,7 @@ def test_the_wanted_language_comes_first_and_then_manual_before_automatic(
     source = read_folder(tmp_path)
     assert captions_of(source) == {"soup": names[0]}
     assert len(source.choices) == 1 and source.choices[0].startswith(f"soup: took {names[0]} ")
-    assert names[1] in source.choices[0].split("; left ")[1]
+    assert names[1] in source.choices[0].split("; ignored ")[1]
 
 
 def test_another_language_can_be_wanted(tmp_path: Path) -> None:
@@ -183,7 +183,7 @@ def test_another_language_can_be_wanted(tmp_path: Path) -> None:
     assert captions_of(read_folder(tmp_path, language="fr")) == {"soup": "soup.fr-CA.srt"}
 
 
-def test_info_json_tells_manual_from_automatic(tmp_path: Path) -> None:
+def test_info_json_distinguishes_manual_from_automatic(tmp_path: Path) -> None:
     stem = f"Soup [{ID}]"
     put(tmp_path, f"{stem}.mp4", f"{stem}.en.vtt", f"{stem}.en-GB.vtt")
     info = {"id": ID, "subtitles": {"en-GB": []}, "automatic_captions": {"en": [], "en-GB": []}}
@@ -196,7 +196,7 @@ def test_info_json_tells_manual_from_automatic(tmp_path: Path) -> None:
     assert kinds(read_folder(tmp_path)) == ["automatic"]
 
 
-def test_the_content_tells_where_no_name_does(tmp_path: Path) -> None:
+def test_the_content_decides_where_no_name_does(tmp_path: Path) -> None:
     put(tmp_path, "talk.mp4", "talk.srt")
     put(tmp_path, "talk.vtt", text=ROLLING)
     source = read_folder(tmp_path)
@@ -225,7 +225,7 @@ def test_captions_elsewhere_are_found_by_id_by_place_and_by_a_unique_name(tmp_pa
     source = read_folder(videos, captions=subtitles)
     assert captions_of(source) == {ID: f"{ID}.en.srt", "a/01": "01.srt", "b/01": "01.en.srt", "stew": "stew.en.srt"}
     assert by_id(source)["a/01"].captions == CaptionFile(subtitles / "a/01.srt", "manual")
-    assert source.skipped == []  # a separate folder of captions may serve other collections
+    assert source.skipped == []  # a separate captions folder may serve other collections
 
 
 def test_captions_that_could_mean_several_videos_are_not_guessed(tmp_path: Path) -> None:
@@ -233,9 +233,9 @@ def test_captions_that_could_mean_several_videos_are_not_guessed(tmp_path: Path)
     source = read_folder(tmp_path)
     assert set(captions_of(source).values()) == {None}
     assert [(Path(path).relative_to(tmp_path).as_posix(), reason) for path, reason in source.skipped] == [
-        ("c/01.srt", "captions that fit several videos"),
-        ("x/stew.srt", "captions of this name lie in more than one folder"),
-        ("y/stew.srt", "captions of this name lie in more than one folder"),
+        ("c/01.srt", "captions that match several videos"),
+        ("x/stew.srt", "captions of this name are in more than one folder"),
+        ("y/stew.srt", "captions of this name are in more than one folder"),
     ]
 
 
@@ -278,7 +278,7 @@ def test_composed_and_decomposed_names_are_one_name(tmp_path: Path) -> None:
     assert captions_of(read_folder(tmp_path)) == {"caf\u00e9": "caf\u00e9.srt"}
 
 
-def test_a_name_that_is_no_text_gets_an_id_that_is(tmp_path: Path) -> None:
+def test_a_name_that_is_not_text_gets_an_id_that_is(tmp_path: Path) -> None:
     for raw in (b"s\xfcppe.mp4", b"s\xfdppe.mp4"):
         try:
             Path(os.fsdecode(os.fsencode(tmp_path) + b"/" + raw)).touch()
@@ -308,7 +308,7 @@ def test_a_folder_that_may_not_be_read_is_reported_and_the_rest_is_taken(
     put(tmp_path, "soup.mp4", "locked/stew.mp4")
     scandir = os.scandir
 
-    def guarded(folder: str) -> object:  # chmod does not stop root, as which tests may run
+    def guarded(folder: str) -> object:  # chmod does not stop root, who may run the tests
         if str(folder).endswith("locked"):
             raise PermissionError(13, "Permission denied")
         return scandir(folder)
@@ -324,7 +324,7 @@ def test_a_folder_that_may_not_be_read_is_reported_and_the_rest_is_taken(
 @pytest.mark.parametrize("names", [[], ["soup.srt"], [".hidden.mp4", ".git/x.mp4"], ["soup.mp4.part"]])
 def test_a_root_without_video_is_refused_naming_what_was_looked_for(tmp_path: Path, names: list[str]) -> None:
     put(tmp_path, *names)
-    with pytest.raises(InputError, match="holds no video") as refusal:
+    with pytest.raises(InputError, match="has no videos") as refusal:
         read_folder(tmp_path)
     assert ".mp4" in refusal.value.remedy and ".webm" in refusal.value.remedy
 
@@ -338,7 +338,7 @@ def test_paths_that_are_nothing_are_refused(tmp_path: Path) -> None:
             assert refusal.value.remedy
 
 
-def test_feature_arrays_take_the_place_of_video(tmp_path: Path) -> None:
+def test_feature_arrays_replace_video(tmp_path: Path) -> None:
     put(tmp_path, "soup.npy", "soup.mp4", "soup.srt")
     source = read_folder(tmp_path, media_suffixes=frozenset({".npy"}))
     assert [item.media for item in source.items] == [tmp_path / "soup.npy"]
@@ -366,7 +366,7 @@ def test_pairing_is_a_function_of_the_names(videos: set, captions: set, shuffler
         try:
             source = read_folder(root)
         except InputError as refusal:
-            assert "holds no video" in refusal.cause and all(".temp." in name for name in names)
+            assert "has no videos" in refusal.cause and all(".temp." in name for name in names)
             return
 
         every_video = {str(root / name) for name in names}

@@ -1,4 +1,4 @@
-"""HowTo100M: small indexes beside the few videos and captions that a person has."""
+"""HowTo100M: small indexes beside the few videos and captions a user has."""
 
 import json
 import time
@@ -38,7 +38,7 @@ def by_id(source: Source) -> dict[str, Item]:
     return {item.id: item for item in source.items}
 
 
-def test_only_what_is_here_becomes_an_item_and_the_rest_is_counted(index: Path, tmp_path: Path) -> None:
+def test_only_files_on_disk_become_items_and_the_rest_is_counted(index: Path, tmp_path: Path) -> None:
     put(tmp_path, f"videos/{SOUP}.mp4", f"videos/Shelf [{SHELF}].webm", "videos/unlisted.mp4")
     put(tmp_path, f"captions/{SOUP}.csv", f"captions/{YOGA}.csv", text=CSV)
     source = read_howto100m(index, videos=tmp_path / "videos", captions=tmp_path / "captions")
@@ -52,7 +52,7 @@ def test_only_what_is_here_becomes_an_item_and_the_rest_is_counted(index: Path, 
         SHELF: Item(SHELF, tmp_path / f"videos/Shelf [{SHELF}].webm", title="Shelf", tasks=("43",)),
         YOGA: Item(YOGA, None, CaptionFile(tmp_path / f"captions/{YOGA}.csv", "automatic"), tasks=("44",)),
     }
-    assert source.summary == ["videos found  2/4", "with captions  2/4", "neither here  1 (left out)"]
+    assert source.summary == ["videos found  2/4", "with captions  2/4", "neither found  1 (skipped)"]
     assert sorted(source.tasks) == ["42", "43", "44"]
     assert source.skipped == []
 
@@ -88,7 +88,7 @@ def test_a_videos_own_captions_win_over_the_common_file(index: Path, tmp_path: P
     assert items[YOGA].captions is not None and items[YOGA].captions.span is not None
 
 
-def test_the_wanted_language_is_taken_and_the_choice_told(index: Path, tmp_path: Path) -> None:
+def test_the_wanted_language_is_taken_and_the_choice_reported(index: Path, tmp_path: Path) -> None:
     put(tmp_path, f"{SOUP}.en.vtt", f"{SOUP}.fr.vtt")
     source = read_howto100m(index, language="fr")
     assert by_id(source)[SOUP].captions == CaptionFile(tmp_path / f"{SOUP}.fr.vtt", "automatic")
@@ -108,7 +108,7 @@ def test_the_total_is_that_of_the_category(index: Path, tmp_path: Path) -> None:
     assert read_howto100m(index, category="food").summary[0] == "videos of category 'food' found  1/2"
 
 
-def test_an_unknown_category_is_refused_naming_those_there_are(index: Path) -> None:
+def test_an_unknown_category_is_refused_naming_the_known_ones(index: Path) -> None:
     with pytest.raises(InputError, match="no category like 'pottery'") as refusal:
         read_howto100m(index, category="pottery")
     for name in ("Food and Entertaining", "Yoga", "Building"):
@@ -138,7 +138,7 @@ def test_video_paths_lead_to_files_and_stems_are_ids(tmp_path: Path) -> None:
     assert source.summary[0] == "videos found  4/5"
 
 
-def test_features_take_the_place_of_video_by_path_and_by_id(index: Path, tmp_path: Path) -> None:
+def test_features_replace_video_by_path_and_by_id(index: Path, tmp_path: Path) -> None:
     put(tmp_path, "paths.csv", text=f"video_path,video_id\na/x.mp4,{SOUP}\n")
     put(tmp_path, "a/x.npy", f"b/{YOGA}.npy", f"b/{SHELF}.mp4")
     features = frozenset({".npy"})
@@ -148,7 +148,7 @@ def test_features_take_the_place_of_video_by_path_and_by_id(index: Path, tmp_pat
     assert {item.id: item.media for item in found.items} == {YOGA: tmp_path / f"b/{YOGA}.npy"}
 
 
-def test_a_second_file_of_a_video_is_left_out_naming_the_first(index: Path, tmp_path: Path) -> None:
+def test_a_second_file_of_a_video_is_skipped_naming_the_first(index: Path, tmp_path: Path) -> None:
     put(tmp_path, f"a/{SOUP}.mp4", f"b/{SOUP}.webm")
     source = read_howto100m(index)
     assert by_id(source)[SOUP].media == tmp_path / f"a/{SOUP}.mp4"
@@ -174,7 +174,7 @@ def test_a_bad_row_costs_no_other(tmp_path: Path, rubbish: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "\n", "title,length\nSoup,3\n", HEADER, "\xff\xfe\x00"])
-def test_what_is_no_index_is_refused(tmp_path: Path, text: str) -> None:
+def test_anything_but_an_index_is_refused(tmp_path: Path, text: str) -> None:
     put(tmp_path, "index.csv", text=text)
     with pytest.raises(InputError) as refusal:
         read_howto100m(tmp_path / "index.csv")
@@ -203,7 +203,7 @@ def test_paths_that_are_nothing_are_refused(index: Path, tmp_path: Path) -> None
         ("i.txt", HEADER, False),
     ],
 )
-def test_an_index_is_known_by_its_header(tmp_path: Path, name: str, text: str, answer: bool) -> None:
+def test_an_index_is_recognised_by_its_header(tmp_path: Path, name: str, text: str, answer: bool) -> None:
     put(tmp_path, name, text=text)
     assert is_howto100m(tmp_path / name) is answer
     assert not is_howto100m(tmp_path) and not is_howto100m(tmp_path / "absent.csv")
@@ -217,4 +217,4 @@ def test_the_whole_index_takes_seconds(tmp_path: Path) -> None:
     start = time.process_time()
     source = read_howto100m(tmp_path / "index.csv", category="food")
     assert [item.id for item in source.items] == ["00000000007"]
-    assert time.process_time() - start < 5  # a quarter of the real index; 0.5 s where this was written
+    assert time.process_time() - start < 5  # a quarter of the real index; it took 0.5 s when written

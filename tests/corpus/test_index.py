@@ -16,7 +16,7 @@ def ids(folder) -> list[str]:
     return read_index(index_path(folder)).column("id").to_pylist()
 
 
-def test_rows_are_there_as_soon_as_they_are_appended(tmp_path):
+def test_rows_can_be_read_as_soon_as_they_are_appended(tmp_path):
     writer = IndexWriter(tmp_path)
     writer.append([row("a")])
     assert ids(tmp_path) == ["a"]
@@ -25,7 +25,7 @@ def test_rows_are_there_as_soon_as_they_are_appended(tmp_path):
     writer.close()
 
 
-def test_cut_at_any_byte_it_keeps_every_whole_row_and_goes_on(tmp_path):
+def test_cut_at_any_byte_it_keeps_every_whole_row_and_continues(tmp_path):
     writer = IndexWriter(tmp_path)
     ends = [index_path(tmp_path).stat().st_size]
     for name in "abc":
@@ -40,7 +40,7 @@ def test_cut_at_any_byte_it_keeps_every_whole_row_and_goes_on(tmp_path):
         assert ids(tmp_path) == [*kept, "z"]
 
 
-def test_of_rows_with_one_id_the_last_counts_and_packing_drops_the_others(tmp_path):
+def test_the_last_row_of_an_id_counts_and_packing_drops_the_others(tmp_path):
     writer = IndexWriter(tmp_path)
     for name, status in (("b", "failed"), ("a", "ok"), ("b", "ok")):
         writer.append([row(name, status)])
@@ -61,20 +61,20 @@ def test_packing_keeps_all_rows_in_large_batches(tmp_path):
     assert table.column("times").to_pylist() == [[float(k)] for _ in range(5) for k in range(500)]
 
 
-def test_two_writers_are_one_too_many(tmp_path):
+def test_a_second_writer_is_refused(tmp_path):
     with only_writer(tmp_path), pytest.raises(InputError, match="another mmcc"), only_writer(tmp_path):
         pass
     with only_writer(tmp_path):
         pass
 
 
-def test_damage_in_the_middle_is_told_from_a_torn_end(tmp_path):
+def test_damage_in_the_middle_is_not_mistaken_for_an_incomplete_end(tmp_path):
     writer = IndexWriter(tmp_path)
     for name in "abcdef":
         writer.append([row(name)])
     whole = bytearray(index_path(tmp_path).read_bytes())
     second = whole.index(b"\xff\xff\xff\xff", len(whole) // 3)
-    whole[second + 5] ^= 0x40  # the length of a message in the midst
+    whole[second + 5] ^= 0x40  # the length of a message in the middle
     index_path(tmp_path).write_bytes(whole)
     for reader in (lambda: IndexWriter(tmp_path), lambda: read_index(index_path(tmp_path))):
         with pytest.raises(InputError, match="damaged after byte"):
@@ -82,13 +82,13 @@ def test_damage_in_the_middle_is_told_from_a_torn_end(tmp_path):
     assert index_path(tmp_path).read_bytes() == whole, "nothing was cut"
 
 
-def test_a_file_that_is_no_index_is_refused(tmp_path):
+def test_a_file_that_is_not_an_index_is_refused(tmp_path):
     index_path(tmp_path).write_bytes(b"not arrow at all")
     with pytest.raises(InputError, match="cannot be read"):
         read_index(index_path(tmp_path))
 
 
-def test_damage_that_looks_like_a_torn_end_is_told_by_the_rows_that_must_be_there(tmp_path):
+def test_damage_that_looks_like_an_incomplete_end_is_noticed_by_the_count_of_rows(tmp_path):
     writer = IndexWriter(tmp_path)
     writer.append([row(name) for name in "abc"])
     writer.close()
@@ -96,6 +96,6 @@ def test_damage_that_looks_like_a_torn_end_is_told_by_the_rows_that_must_be_ther
     whole[whole.rindex(b"\xff\xff\xff\xff") + 5] ^= 0x10  # the length of the one and only batch
     index_path(tmp_path).write_bytes(whole)
     for reader in (lambda: IndexWriter(tmp_path, at_least=3), lambda: read_index(index_path(tmp_path), at_least=3)):
-        with pytest.raises(InputError, match="0 whole rows of 3"):
+        with pytest.raises(InputError, match="0 complete rows of 3"):
             reader()
     assert index_path(tmp_path).read_bytes() == whole, "nothing was cut"

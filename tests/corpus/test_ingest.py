@@ -1,4 +1,4 @@
-"""From a folder to a corpus: whole, resumable at any moment, and never taken down by a bad file."""
+"""From a folder to a corpus: whole, resumable at any time, and never taken down by a bad file."""
 
 import dataclasses
 import json
@@ -36,7 +36,7 @@ def run(folder: Path, output: Path, **changes: object):
 
 
 def content(corpus: Path) -> dict[str, tuple]:
-    """All a corpus says of each video, whatever shard it lies in."""
+    """Everything a corpus holds about each video, whatever its shard."""
     return {
         video.id: (video.status, video.times.tolist(), video.utterances, video.steps, video.frames().tobytes())
         for video in Corpus.open(corpus)
@@ -80,7 +80,7 @@ def test_bad_files_are_reported_and_the_others_kept(folder, tmp_path, ffmpeg):
     assert [Path(path).name for path in report.uncaptioned] == ["soup0.mp4"]
 
 
-def test_run_again_it_does_nothing_twice(folder, tmp_path):
+def test_a_second_run_does_nothing_twice(folder, tmp_path):
     run(folder, tmp_path / "c")
     before = {path: path.read_bytes() for path in (tmp_path / "c").rglob("*") if path.is_file()}
     report = run(folder, tmp_path / "c")
@@ -88,7 +88,7 @@ def test_run_again_it_does_nothing_twice(folder, tmp_path):
     assert {path: path.read_bytes() for path in (tmp_path / "c").rglob("*") if path.is_file()} == before
 
 
-def test_new_and_mended_files_are_taken_in(folder, tmp_path, make_clip, ffmpeg):
+def test_new_and_repaired_files_are_ingested(folder, tmp_path, make_clip, ffmpeg):
     spoil(folder, ffmpeg)
     run(folder, tmp_path / "c")
     make_clip("src/extra.mp4", seconds=3)
@@ -146,11 +146,11 @@ def test_frames_are_stored_as_asked(folder, tmp_path, encoding):
 
 
 def test_progress_reaches_every_file(folder, tmp_path):
-    told = []
+    calls = []
     ingest(
-        find_source(folder), tmp_path / "c", settings(), lambda total: lambda path, share: told.append((total, share))
+        find_source(folder), tmp_path / "c", settings(), lambda total: lambda path, share: calls.append((total, share))
     )
-    assert [total for total, share in told if share == 1] == [5] * 5
+    assert [total for total, share in calls if share == 1] == [5] * 5
 
 
 def test_a_file_that_takes_too_long_is_given_up(folder, tmp_path, ffmpeg):
@@ -169,7 +169,7 @@ def test_a_file_that_takes_too_much_memory_is_given_up(folder, tmp_path, ffmpeg)
     assert report.ingested == 5
 
 
-def test_features_take_the_place_of_video(tmp_path):
+def test_features_replace_video(tmp_path):
     (tmp_path / "src").mkdir()
     values = np.random.default_rng(0).normal(size=(40, 12)).astype(np.float16)
     np.save(tmp_path / "src" / "soup.npy", values)
@@ -193,7 +193,7 @@ def test_a_video_that_can_no_longer_be_read_keeps_its_frames(folder, tmp_path):
     assert len(Corpus.open(tmp_path / "c")["soup2"].times) == 6
 
 
-def test_what_is_no_longer_found_is_not_taken_away(folder, tmp_path, make_clip):
+def test_files_no_longer_found_stay_in_the_corpus(folder, tmp_path, make_clip):
     run(folder, tmp_path / "c")
     (folder / "soup1.srt").unlink()
     (folder / "soup2.mp4").unlink()
@@ -204,7 +204,7 @@ def test_what_is_no_longer_found_is_not_taken_away(folder, tmp_path, make_clip):
     assert report.others == 1 and report.already_done == 4 and "new" in corpus
 
 
-def test_annotations_reach_videos_that_are_already_here(folder, tmp_path):
+def test_annotations_reach_videos_already_ingested(folder, tmp_path):
     run(folder, tmp_path / "c")
     source = find_source(folder)
     labelled = dataclasses.replace(
@@ -214,7 +214,7 @@ def test_annotations_reach_videos_that_are_already_here(folder, tmp_path):
     assert ingest(source, tmp_path / "c", settings()).already_done == 5
     video = Corpus.open(tmp_path / "c")[labelled.id]
     assert video.steps == [LabelledClip(1, 0, 2)] and video.split == "validation" and len(video.times) == 4
-    assert run(folder, tmp_path / "c").already_done == 5  # a plain folder has nothing to say against it
+    assert run(folder, tmp_path / "c").already_done == 5  # a plain folder contradicts nothing
     assert Corpus.open(tmp_path / "c")[labelled.id].steps == [LabelledClip(1, 0, 2)]
 
 
@@ -254,7 +254,7 @@ def test_a_video_that_was_only_listed_keeps_its_annotations_when_it_is_found(fol
     assert Corpus.open(tmp_path / "c")["soup0"].steps == [LabelledClip(1, 0, 2)]
 
 
-def test_a_moved_folder_goes_on_like_any_other(folder, tmp_path, make_clip):
+def test_a_moved_folder_is_resumed_like_any_other(folder, tmp_path, make_clip):
     run(folder, tmp_path / "c")
     folder.rename(tmp_path / "moved")
     for path in (tmp_path / "moved").iterdir():
@@ -268,7 +268,7 @@ def test_a_moved_folder_goes_on_like_any_other(folder, tmp_path, make_clip):
     assert len(corpus["soup3"].utterances) == 3 and len(corpus["soup2"].times) == 2
 
 
-def test_a_file_is_judged_by_what_it_was_before_it_was_read(folder, tmp_path, make_clip):
+def test_a_file_is_judged_by_its_state_before_it_was_read(folder, tmp_path, make_clip):
     def replace_meanwhile(total):
         make_clip("src/soup4.mp4", seconds=2)  # between the plan and the worker's reading
         return lambda path, share: None
@@ -289,7 +289,7 @@ def test_frames_that_somebody_reads_stay_where_they_are(folder, tmp_path, make_c
     assert [len(video.times) for video in Corpus.open(tmp_path / "c")] == [2] * 5
 
 
-def test_names_that_are_not_text_are_taken_like_others(make_clip, tmp_path):
+def test_names_that_are_not_text_are_ingested_like_others(make_clip, tmp_path):
     clip = make_clip("clip.mp4", seconds=2)
     (tmp_path / "src").mkdir()
     shutil.copy(clip, tmp_path / "src" / os.fsdecode(b"caf\xe9.mp4"))
@@ -308,8 +308,8 @@ def test_a_full_disk_stops_the_run_and_blames_no_video(folder, tmp_path):
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
     assert done.returncode == 3 and "File too large" in done.stderr and "Free some space" in done.stderr
     assert "Traceback" not in done.stderr
-    told = json.loads(subprocess.run(["bash", "-c", f"{sys.executable} {arguments}"], capture_output=True).stdout)
-    assert told["ingested"] == 5 and told["skipped"] == []
+    report = json.loads(subprocess.run(["bash", "-c", f"{sys.executable} {arguments}"], capture_output=True).stdout)
+    assert report["ingested"] == 5 and report["skipped"] == []
 
 
 def test_most_arrays_decide_how_many_dims_a_corpus_has(tmp_path):
@@ -318,7 +318,7 @@ def test_most_arrays_decide_how_many_dims_a_corpus_has(tmp_path):
     for name in "bcd":
         np.save(tmp_path / "src" / f"{name}.npy", np.zeros((3, 4), np.float32))
     report = run(tmp_path / "src", tmp_path / "c", feature_rate=1.0)
-    assert report.ingested == 3 and "has 9 dims where the corpus has 4" in report.skipped[0].reason
+    assert report.ingested == 3 and "has 9 dims, but the corpus has 4" in report.skipped[0].reason
 
 
 def ingest_command(folder: Path, output: Path) -> subprocess.Popen[bytes]:
@@ -328,7 +328,7 @@ def ingest_command(folder: Path, output: Path) -> subprocess.Popen[bytes]:
     )  # fmt: skip
 
 
-def test_killed_at_any_moment_and_run_again_nothing_is_lost_doubled_or_redone(make_clip, tmp_path):
+def test_killed_at_any_time_and_run_again_nothing_is_lost_doubled_or_redone(make_clip, tmp_path):
     first = make_clip("src/v00.mp4", "-g", 10, seconds=60, rate=25, size="320x240")
     (tmp_path / "src" / "v00.srt").write_text(SRT)
     for number in range(1, 16):
@@ -355,17 +355,17 @@ def test_killed_at_any_moment_and_run_again_nothing_is_lost_doubled_or_redone(ma
             finished = rows
     assert kills >= 2, "it was never interrupted: the test proves nothing"
     out, _ = ingest_command(tmp_path / "src", tmp_path / "c").communicate()
-    told = json.loads(out)
-    assert told["already_done"] >= finished
+    report = json.loads(out)
+    assert report["already_done"] >= finished
     for key in ("videos", "ingested", "frames", "utterances"):
-        assert told[key] == whole[key]
+        assert report[key] == whole[key]
     assert content(tmp_path / "c") == content(tmp_path / "whole")
     for shard in (tmp_path / "c" / "shards").iterdir():  # and every shard is a whole stream again
         assert pa.ipc.open_stream(shard.read_bytes()).read_all().num_rows > 0
 
 
 @pytest.mark.parametrize(("stop", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_stopped_politely_it_saves_says_so_and_goes_on_later(make_clip, tmp_path, stop, code):
+def test_stopped_politely_it_saves_says_so_and_resumes_later(make_clip, tmp_path, stop, code):
     first = make_clip("src/v00.mp4", seconds=60, rate=25, size="320x240")
     for number in range(1, 24):
         shutil.copy(first, tmp_path / "src" / f"v{number:02d}.mp4")
@@ -379,8 +379,8 @@ def test_stopped_politely_it_saves_says_so_and_goes_on_later(make_clip, tmp_path
     assert process.returncode == code and b"run the same command again" in errors and b"Traceback" not in errors
     done = len(Corpus.open(tmp_path / "c"))
     assert 0 < done < 24
-    told = json.loads(ingest_command(tmp_path / "src", tmp_path / "c").communicate()[0])
-    assert told["already_done"] == done and told["ingested"] == 24
+    report = json.loads(ingest_command(tmp_path / "src", tmp_path / "c").communicate()[0])
+    assert report["already_done"] == done and report["ingested"] == 24
 
 
 def test_all_the_real_clips(shared, tmp_path):

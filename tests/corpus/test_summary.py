@@ -75,7 +75,7 @@ def test_what_is_missing_is_listed(corpus):
     assert summary.partial == [{"path": "b.mp4", "decoded": 60.0, "expected": 120.0}]
     assert summary.uncaptioned == ["b.mp4"]
     assert (summary.annotated, summary.segments) == (2, 4)
-    assert summary.tasks["7"][2:] == (1, 3, 4)  # here, listed, segments
+    assert summary.tasks["7"][2:] == (1, 3, 4)  # found, listed, clips
     page = render_summary(summary)
     for fact in ("Fry an onion", "c.mp4: broken", "60.0 of 120.0 s", "12 words per minute"):
         assert fact in page

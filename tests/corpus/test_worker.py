@@ -1,4 +1,4 @@
-"""Where a video's words come from, and what is remembered when they could not be had."""
+"""Where a video's words come from, and what is remembered when they could not be obtained."""
 
 import pytest
 
@@ -38,27 +38,27 @@ def hears(monkeypatch, result):
 def test_captions_come_before_speech(job, tmp_path, monkeypatch):
     hears(monkeypatch, [Cue(0, 1, "something else")])
     (tmp_path / "soup.srt").write_text(SRT)
-    told = narration(job(captions=str(tmp_path / "soup.srt"), caption_kind="manual"))
-    assert told["caption_kind"] == "manual" and told["utterances"][0]["text"] == "Cut the onion."
+    answer = narration(job(captions=str(tmp_path / "soup.srt"), caption_kind="manual"))
+    assert answer["caption_kind"] == "manual" and answer["utterances"][0]["text"] == "Cut the onion."
 
 
 def test_captions_that_cannot_be_read_give_way_to_speech_and_are_reported(job, tmp_path, monkeypatch):
     hears(monkeypatch, [Cue(0, 1, "cut it")])
     (tmp_path / "soup.srt").write_bytes(b"no captions")
-    told = narration(job(captions=str(tmp_path / "soup.srt"), caption_kind="manual"))
-    assert told["caption_kind"] == "transcribed" and "no captions" in told["caption_error"]
+    answer = narration(job(captions=str(tmp_path / "soup.srt"), caption_kind="manual"))
+    assert answer["caption_kind"] == "transcribed" and "no captions" in answer["caption_error"]
 
 
-def test_silence_is_remembered_but_a_recogniser_that_failed_is_not_taken_for_silence(job, monkeypatch):
+def test_silence_is_remembered_but_a_recogniser_that_failed_is_not_mistaken_for_silence(job, monkeypatch):
     hears(monkeypatch, [])
     assert narration(job()) == {"caption_kind": "transcribed", "caption_error": None}
     hears(monkeypatch, InputError("soup.mp4", "its speech could not be recognised", "Try again."))
-    told = narration(job())
-    assert told["caption_kind"] is None and "could not be recognised. Try again." in told["caption_error"]
+    answer = narration(job())
+    assert answer["caption_kind"] is None and "could not be recognised. Try again." in answer["caption_error"]
 
 
 def test_subtitles_inside_come_after_a_caption_file(job, ffmpeg, tmp_path, monkeypatch):
     (tmp_path / "inner.srt").write_text(SRT)
     ffmpeg("-i", tmp_path / "soup.mp4", "-i", tmp_path / "inner.srt", "-c:v", "copy", "-c:s", "srt", tmp_path / "a.mkv")
-    told = narration(job(media=str(tmp_path / "a.mkv"), transcribe=False))
-    assert told["caption_kind"] == "embedded" and told["utterances"][0]["text"] == "Cut the onion."
+    answer = narration(job(media=str(tmp_path / "a.mkv"), transcribe=False))
+    assert answer["caption_kind"] == "embedded" and answer["utterances"][0]["text"] == "Cut the onion."
