@@ -1,4 +1,4 @@
-"""From rest to batches: vocabulary, segment sampling, collation, the loader."""
+"""From a corpus to batches: vocabulary, segment sampling, collation, the loader."""
 
 from mmcc.data.batch import Batch
 from mmcc.data.config import DataConfig

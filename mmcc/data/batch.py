@@ -1,7 +1,7 @@
-"""Batches of segments: nodes packed where they are encoded, padded where they meet.
+"""Batches of segments: nodes are packed for the encoders and padded for the objectives.
 
 Shapes: B segments, N frames, K utterances, W words; P and U frames and utterances of all segments together. N, K and
-W are those of the longest segment and utterance of the batch, so that padding is as little as it can be.
+W are those of the longest segment and utterance of the batch, so that padding is minimal.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from mmcc.errors import InputError
 
 
 class Sample(NamedTuple):
-    """One segment, read."""
+    """One segment, read from the corpus."""
 
-    number: int  # of the sample
+    number: int  # the sample's
     video: str
     frames: NDArray[Any]  # [N, H, W, 3] uint8, or [N, F] float32
     frame_times: NDArray[np.float64]  # [N]
@@ -62,7 +62,7 @@ def collate(samples: Sequence[Sample]) -> Batch:
     frame_valid, frame_times = _padded([sample.frame_times for sample in samples])
     text_valid, text_times = _padded([sample.text_times for sample in samples])
     words = np.concatenate([sample.words for sample in samples])
-    longest = int(words.any(axis=0).sum())  # padding is at the end, so the columns in use are the first ones
+    longest = int(words.any(axis=0).sum())  # padding is at the end, so the first columns are in use
     return Batch(
         frames=torch.from_numpy(_packed_frames(samples)),
         frame_valid=frame_valid,
@@ -82,7 +82,7 @@ def _packed_frames(samples: Sequence[Sample]) -> NDArray[Any]:
         raise InputError(
             there,
             f"its frames are {_size(other)} pixels, those of {here} {_size(one)}",
-            "Frames of one batch must share a size: ingest with --fit crop or --fit letterbox.",
+            "The frames of a batch must have one size: ingest with --fit crop or --fit letterbox.",
         )
     return np.concatenate([sample.frames for sample in samples])
 
@@ -92,9 +92,9 @@ def _size(shape: tuple[int, ...]) -> str:
 
 
 def _padded(times: Sequence[NDArray[np.float64]]) -> tuple[Tensor, Tensor]:
-    """Times as one [B, longest] tensor, and where it is not padding."""
+    """Which entries are valid, and the times, both [B, longest]."""
     lengths = np.array([len(each) for each in times])
     valid = np.arange(lengths.max())[None, :] < lengths[:, None]
     padded = np.zeros(valid.shape, np.float32)
-    padded[valid] = np.concatenate(times)  # row by row, as the mask is read
+    padded[valid] = np.concatenate(times)  # row by row, like the mask
     return torch.from_numpy(valid), torch.from_numpy(padded)

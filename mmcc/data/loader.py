@@ -1,7 +1,7 @@
-"""Batches in order: the same ones for any number of workers and processes, from any step on.
+"""Batches in order: the same for any number of workers and processes, and from any training step on.
 
-Step s of a run with global batch G shows samples sG … sG + G − 1, of which each process takes its share. A worker
-makes a whole batch at a time; batches come back in the order of steps.
+Training step s of a run with global batch size G uses samples sG … sG + G − 1, divided among the processes. A worker
+makes a whole batch at a time; batches arrive in the order of training steps.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from mmcc.data.segments import Indices, Segment, SegmentSampler, UsableVideos, c
 from mmcc.data.vocabulary import Vocabulary
 from mmcc.errors import InputError
 
-_PREFETCHED = 4  # batches a worker is ahead, so that one slow read does not keep a training step waiting
+_PREFETCHED = 4  # batches a worker prepares ahead, so that one slow read does not delay a training step
 
 
 def training_batches(
@@ -39,7 +39,7 @@ def training_batches(
     workers: int = 0,
     pin_memory: bool = False,
 ) -> Iterator[Batch]:
-    """The batches of steps start_step … start_step + steps − 1; `batch_size` counts the segments of all processes."""
+    """The batches of training steps start_step … start_step + steps − 1; `batch_size` is over all processes."""
     if batch_size % world_size:
         raise ValueError(f"batch_size {batch_size} cannot be shared equally by {world_size} processes")
     share = batch_size // world_size
@@ -59,9 +59,9 @@ def validation_batches(
     workers: int = 0,
     pin_memory: bool = False,
 ) -> Iterator[Batch]:
-    """Fixed segments, side by side, at most `limit` of them: nothing is drawn at random, nothing augmented.
+    """Fixed, consecutive segments, at most `limit` of them, without randomness or augmentation.
 
-    Each process takes every `world_size`-th segment; `batch_size` counts those of one process.
+    Each process takes every `world_size`-th segment; `batch_size` is per process.
     """
     segments = consecutive_segments(videos, limit)
     ours = range(rank, len(segments), world_size)
@@ -71,7 +71,7 @@ def validation_batches(
 
 
 class _Failure(NamedTuple):
-    """An InputError on its way from a worker: DataLoader would turn it into a RuntimeError with a traceback."""
+    """An InputError sent from a worker: DataLoader would turn it into a RuntimeError with a traceback."""
 
     path: str
     cause: str
@@ -79,7 +79,7 @@ class _Failure(NamedTuple):
 
 
 class _Batches(Dataset[Batch | _Failure]):
-    """Sample numbers to a batch."""
+    """Maps sample numbers to a batch."""
 
     def __init__(
         self,
@@ -114,7 +114,7 @@ class _Batches(Dataset[Batch | _Failure]):
 
 
 def read_frames(video: Video, wanted: Indices) -> NDArray[Any]:
-    """Only the frames that are wanted, in runs of equal steps: of an evenly sampled video, in one."""
+    """Only the wanted frames, read in runs of equal stride: one run for an evenly sampled video."""
     steps = np.diff(wanted)
     runs = []
     done = 0
@@ -136,7 +136,7 @@ def _load(dataset: _Batches, numbers: Iterable[range], workers: int, pin_memory:
         prefetch_factor=_PREFETCHED if workers else None,
         pin_memory=pin_memory,
         worker_init_fn=_begin_worker,
-        generator=torch.Generator(),  # else each loader takes a number from the generator that training draws from
+        generator=torch.Generator(),  # otherwise each loader draws from training's own generator
     )
     for batch in loader:
         if isinstance(batch, _Failure):
@@ -145,13 +145,13 @@ def _load(dataset: _Batches, numbers: Iterable[range], workers: int, pin_memory:
 
 
 def _begin_worker(_: int) -> None:
-    torch.set_num_threads(1)  # the other cores are the model's
-    for sign in (signal.SIGINT, signal.SIGTERM):  # Ctrl-C, and systemd's end, reach every process of a group:
-        signal.signal(sign, signal.SIG_IGN)  # the parent saves what there is, and ends its workers itself
+    torch.set_num_threads(1)  # leave the other cores to the model
+    for sign in (signal.SIGINT, signal.SIGTERM):  # Ctrl-C and systemd reach every process of a group:
+        signal.signal(sign, signal.SIG_IGN)  # the parent saves first, and ends its workers itself
     sys.excepthook = _show_unless_left
 
 
 def _show_unless_left(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """A parent that is stopped while it takes over a batch hangs up on the worker: nothing to tell anybody."""
+    """A parent stopped while it receives a batch closes the connection: not worth a traceback."""
     if not issubclass(kind, ConnectionError | EOFError):
         sys.__excepthook__(kind, error, trace)

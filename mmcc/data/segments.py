@@ -1,8 +1,7 @@
-"""Which stretches of which videos are shown: a pure function of the seed and the sample's number.
+"""Which segments of which videos are used: a pure function of the seed and the sample's number.
 
-A segment is a time span of one video at one frame rate. Where it would have more frames or utterances than a batch
-has room for, it ends earlier, for both modalities at the same moment: cut apart, the words would be about frames that
-are not there.
+A segment is a time span of one video at one frame rate. If it would have more frames or utterances than a batch has
+room for, it ends earlier, at the same time for both modalities: otherwise words would refer to missing frames.
 """
 
 from __future__ import annotations
@@ -25,11 +24,11 @@ from mmcc.errors import InputError
 Times = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-_CLOSEST = 0.6  # of an interval, between frames of a thinned video; not half of it, where rounding would decide
+_CLOSEST = 0.6  # of an interval, between frames of a thinned video; at 0.5, rounding would decide
 
 
 class Moments(NamedTuple):
-    """When the nodes of a video are: its frames, and the centres of its utterances that have words."""
+    """The times of a video's nodes: its frames, and the centres of its utterances that have words."""
 
     video: str
     frames: Times  # ascending
@@ -39,12 +38,12 @@ class Moments(NamedTuple):
     @classmethod
     def of(cls, video: Video) -> Moments:
         said = [((each.start + each.end) / 2, each.text) for each in video.utterances if has_words(each.text)]
-        said.sort(key=itemgetter(0))  # of utterances that overlap, the first to start may be the last to end
+        said.sort(key=itemgetter(0))  # when utterances overlap, the first to start may be the last to end
         return cls(video.id, video.times, np.array([centre for centre, _ in said]), [text for _, text in said])
 
 
 class Segment(NamedTuple):
-    """A stretch of one video: which of its nodes are shown."""
+    """A stretch of one video: which of its nodes are used."""
 
     moments: Moments
     start: float
@@ -67,9 +66,9 @@ class Segment(NamedTuple):
 
 
 def thin(times: Times, start: float, rate: float) -> Indices:
-    """One frame of each interval of 1/rate seconds, counted from `start`: the one nearest the interval's middle.
+    """One frame per interval of 1/rate seconds, counted from `start`: the one nearest the interval's middle.
 
-    Where a video begins, ends or has a gap, that may be just after the frame before: such a frame is left out.
+    Where a video begins, ends or has a gap, this frame may come just after the previous one: it is then dropped.
     """
     place = (times - start) * rate
     interval = np.floor(place)
@@ -86,7 +85,7 @@ class Cutter:
         self.rates = tuple(rate for rate in config.frame_rates if rate <= corpus_rate) or (corpus_rate,)
 
     def cut(self, moments: Moments, start: float, rate: float) -> Segment:
-        """From `start` for the longest time a segment lasts, or up to where its frames or utterances grow too many."""
+        """From `start` for the maximum length of a segment, or until it has too many frames or utterances."""
         config = self._config
         end = start + config.segment_seconds
         frames = _between(moments.frames, start, end)
@@ -105,24 +104,24 @@ class Cutter:
         enough_frames = len(segment.frames) >= self._config.min_frames
         return enough_frames and len(segment.utterances) >= self._config.min_utterances
 
-    def draw(self, moments: Moments, chance: np.random.Generator) -> Segment:
-        """A segment at random, of a video that has one: where several draws do not suffice, one is searched for."""
+    def draw(self, moments: Moments, rng: np.random.Generator) -> Segment:
+        """A random segment of a usable video: if no draw gives enough nodes, one is searched for."""
         first, last = self._bounds(moments)
         for _ in range(self._config.tries):
-            rate = self.rates[int(chance.random() * len(self.rates))]
-            # Starts before the first frame move the phase of thinning, so that a short video shows all its frames.
+            rate = self.rates[int(rng.random() * len(self.rates))]
+            # Starts before the first frame shift the phase of thinning, so that all frames of a short video are used.
             earliest = first - 1 / rate
             latest = last - min(self._config.segment_seconds, self._config.max_frames / rate)
-            start = earliest + chance.random() * (max(latest, first) - earliest)
+            start = earliest + rng.random() * (max(latest, first) - earliest)
             segment = self.cut(moments, start, rate)
             if self.suffices(segment):
                 return segment
-        found = self.find(moments, from_share=chance.random())
+        found = self.find(moments, from_share=rng.random())
         assert found is not None, f"{moments.video} has no segment: it should not have been drawn"
         return found
 
     def find(self, moments: Moments, from_share: float = 0.0) -> Segment | None:
-        """A segment that suffices, if there is one: tries nodes as starts, beginning at a share of the way."""
+        """A segment with enough nodes, if any: tries nodes as starts, from `from_share` of the way on."""
         starts = np.unique(np.concatenate([moments.frames, moments.centres]))
         ends = starts + self._config.segment_seconds
         seen = np.searchsorted(moments.frames, ends) - np.searchsorted(moments.frames, starts)
@@ -136,16 +135,16 @@ class Cutter:
         return None
 
     def consecutive(self, moments: Moments, rate: float) -> Iterator[Segment]:
-        """The whole video, in segments side by side; those that do not suffice too."""
+        """The whole video in consecutive segments, including those with too few nodes."""
         start, last = self._bounds(moments)
         while start < last:
             segment = self.cut(moments, start, min(rate, self._corpus_rate))
             yield segment
-            # More utterances at one moment than there is room for end a segment where it begins: pass over it.
+            # Too many utterances at a single time end a segment where it starts: skip it.
             start = segment.end if segment.end > start else start + self._config.segment_seconds
 
     def unusable(self, moments: Moments) -> str:
-        """Why no segment of a video can be used; empty if one can."""
+        """Why a video has no usable segment; empty if it has one."""
         config = self._config
         if not len(moments.centres):
             return "no captions"
@@ -159,13 +158,13 @@ class Cutter:
         return ""
 
     def _bounds(self, moments: Moments) -> tuple[float, float]:
-        """From the first frame to the end of the last, which lasts until the next would come. Captions may go on
-        for hours after a video, by mistake: where nothing is seen, no segment is looked for."""
+        """From the first frame to the end of the last, which lasts one sampling interval. Captions may continue for
+        hours after a video, by mistake: no segment is looked for where there are no frames."""
         return float(moments.frames[0]), float(moments.frames[-1]) + 1 / self._corpus_rate
 
 
 class UsableVideos:
-    """The videos for a purpose (train, validation, test), or those given, that have a segment; why others have none."""
+    """The videos of a split (train, validation, test), or those given, that are usable; and why others are not."""
 
     def __init__(self, corpus: Corpus, purpose: str, config: DataConfig, ids: Sequence[str] | None = None) -> None:
         self.corpus, self.config = corpus, config
@@ -179,23 +178,24 @@ class UsableVideos:
         if self.ids:
             return
         if not len(corpus):
-            raise InputError(corpus.path, "holds no video", "Add some with: mmcc ingest SRC -o CORPUS")
+            raise InputError(corpus.path, "has no videos", "Add some with: mmcc ingest SRC -o CORPUS")
         if not reasons:
-            raise InputError(corpus.path, f"none of its {len(corpus)} videos is for {purpose}", "Ingest more videos.")
+            cause = f"none of its {len(corpus)} videos is in the {purpose} split"
+            raise InputError(corpus.path, cause, "Ingest more videos.")
         remedy = "Put caption files beside the videos and ingest again, or ingest with --transcribe."
         if set(reasons.values()) == {"no captions"}:
             raise InputError(corpus.path, f"none of its {len(reasons)} {purpose} videos has captions", remedy)
-        cause = f"none of its {len(reasons)} {purpose} videos can be used: {self.why_unusable()}"
+        cause = f"none of its {len(reasons)} {purpose} videos is usable: {self.why_unusable()}"
         raise InputError(corpus.path, cause, remedy)
 
     def why_unusable(self) -> str:
-        """The reasons, each with how many videos it holds for; empty if all can be used."""
+        """The reasons, each with its number of videos; empty if all are usable."""
         counts = Counter(self.unusable.values()).most_common()
         return ", ".join(f"{reason} ({count})" for reason, count in counts)
 
 
 class SegmentSampler:
-    """Sample number n to a segment. Each epoch, of as many samples as there are videos, shows every video once."""
+    """Maps sample numbers to segments. An epoch has as many samples as there are videos, and uses every video once."""
 
     def __init__(self, videos: UsableVideos, seed: int) -> None:
         self.videos, self.seed = videos, seed
@@ -208,8 +208,8 @@ class SegmentSampler:
     def segment(self, number: int) -> Segment:
         epoch, place = divmod(number, len(self))
         video = self.videos.ids[self._order_of(epoch)[place]]
-        chance = generator(self.seed, Use.SEGMENT, number)
-        return self.videos.cutter.draw(Moments.of(self.videos.corpus[video]), chance)
+        rng = generator(self.seed, Use.SEGMENT, number)
+        return self.videos.cutter.draw(Moments.of(self.videos.corpus[video]), rng)
 
     def _order_of(self, epoch: int) -> Indices:
         if epoch != self._epoch:
@@ -219,7 +219,7 @@ class SegmentSampler:
 
 
 def consecutive_segments(videos: UsableVideos, limit: int | None = None) -> list[Segment]:
-    """Every usable segment of the videos, side by side; of too many, as many as `limit`, evenly spread."""
+    """All usable consecutive segments of the videos; at most `limit` of them, evenly spread."""
     cutter, rate = videos.cutter, videos.config.validation_rate
     segments = [
         segment

@@ -1,8 +1,8 @@
-"""Which videos are learnt from, which choose the checkpoint, and which are left for the tests.
+"""Which videos train the model, which select the checkpoint, and which are kept for testing.
 
-A corpus that names test videos has said it all. One that names only two kinds (CrossTask and the kitchen do) keeps the
-second for the tests: a checkpoint chosen on them would have seen the exam. A share of its training videos is held out
-to choose by, the same ones in every run.
+A corpus with a test split is used as it is. In a corpus with only two splits (CrossTask, the kitchen) the second is
+the test set: selecting a checkpoint on it would leak. A share of the training videos is held out for that instead,
+the same ones in every run.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ def videos_for(corpus: Corpus, purpose: str, held_out: float) -> list[str]:
         return corpus.split(purpose)
     if purpose == "test":
         return corpus.split("validation")
-    learnt = corpus.split("train")
-    choosing = set(sorted(learnt, key=_lot)[: round(held_out * len(learnt))])
-    return [video for video in learnt if (video in choosing) == (purpose == "validation")]
+    training = corpus.split("train")
+    selecting = set(sorted(training, key=_lot)[: round(held_out * len(training))])
+    return [video for video in training if (video in selecting) == (purpose == "validation")]
 
 
 def some_of(videos: list[str], count: int) -> list[str]:
-    """So many of them (0: all) in their order; whoever is among the first hundred is among the first thousand."""
+    """`count` of the videos (0: all), in their order; smaller selections are subsets of larger ones."""
     chosen = set(sorted(videos, key=_lot)[: count or len(videos)])
     return [video for video in videos if video in chosen]
 

@@ -1,7 +1,7 @@
 """Words to numbers: the words of the training split's utterances, most frequent first.
 
-A vocabulary at rest is a text file with a word a line; a word's id is its line, counted from 0. Lines 0 and 1 are
-padding and unknown words, in brackets that no word can have.
+On disk, a vocabulary is a text file with one word per line; a word's id is its line, counted from 0. Lines 0 and 1 are
+padding and unknown words, in brackets that no word can contain.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def words_of(text: str) -> list[str]:
 
 
 def has_words(text: str) -> bool:
-    """Whether anything of a text can be encoded: music notes and dashes cannot."""
+    """Whether a text has anything to encode: music notes and dashes do not count."""
     return _WORD.search(text) is not None
 
 
@@ -41,7 +41,7 @@ class Vocabulary:
 
     @classmethod
     def build(cls, texts: Iterable[str], min_count: int, max_size: int) -> Vocabulary:
-        """Words said at least `min_count` times, the most frequent where there are too many; ties by spelling."""
+        """Words said at least `min_count` times, at most the `max_size` most frequent; ties by spelling."""
         counts: Counter[str] = Counter()
         for text in texts:
             counts.update(words_of(text))
@@ -53,7 +53,7 @@ class Vocabulary:
         texts = (utterance.text for video_id in video_ids for utterance in corpus[video_id].utterances)
         vocabulary = cls.build(texts, config.min_word_count, config.max_vocabulary)
         if len(vocabulary) == len(_RESERVED):
-            cause = f"no word is said {config.min_word_count} times in the videos to train on"
+            cause = f"no word is said {config.min_word_count} times in the training videos"
             raise InputError(corpus.path, cause, "Lower data.min_word_count, or ingest more narrated videos.")
         return vocabulary
 
@@ -65,7 +65,7 @@ class Vocabulary:
         return isinstance(other, Vocabulary) and self.words == other.words
 
     def encode(self, texts: Sequence[str], max_words: int) -> NDArray[np.int64]:
-        """Ids [texts, max_words], padded; a text's words beyond `max_words` are left out."""
+        """Ids [texts, max_words], padded; a text's words beyond `max_words` are dropped."""
         ids = np.full((len(texts), max_words), PADDING, np.int64)
         for row, text in zip(ids, texts, strict=True):
             known = [self._ids.get(word, UNKNOWN) for word in words_of(text)[:max_words]]
@@ -80,7 +80,7 @@ class Vocabulary:
         try:
             reserved, words = (lines := path.read_text(encoding="utf-8").split("\n"))[:2], lines[2:-1]
         except (OSError, UnicodeDecodeError) as error:
-            raise InputError(path, f"cannot be read ({error})", "Copy it again from where the run was made.") from None
+            raise InputError(path, f"cannot be read ({error})", "Copy it again from the original run.") from None
         if tuple(reserved) != _RESERVED or lines[-1] or len(set(words)) != len(words):
             raise InputError(path, "is not a vocabulary", f"Its first lines should be {' and '.join(_RESERVED)}.")
         return cls(words)

@@ -1,4 +1,4 @@
-"""Small corpora made the way people make them: a kitchen, written out and ingested; and arrays with captions."""
+"""Small corpora created the usual way: a kitchen, written and ingested; and feature arrays with captions."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -19,7 +19,7 @@ def kitchen_folder(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="session")
 def pixels(kitchen_folder) -> Corpus:
-    """Twelve videos of 48 x 48 pixels, one frame a second."""
+    """Twelve videos of 48 x 48 pixels, one frame per second."""
     out = kitchen_folder.parent / "pixels"
     assert main(["ingest", str(kitchen_folder), "-o", str(out), "--size", "48"]) == 0
     return Corpus.open(out)
@@ -42,7 +42,7 @@ def srt(captions: list[tuple[float, float, str]]) -> str:
 
 @pytest.fixture
 def make_corpus(tmp_path) -> Callable[..., Corpus]:
-    """make_corpus({"soup": (60, [(3, 5, "cut the carrot.")])}): vectors a second, and captions. Every vector tells
+    """make_corpus({"soup": (60, [(3, 5, "cut the carrot.")])}): one vector per second, and captions. Every vector holds
     its number."""
 
     def make(videos: dict[str, tuple[int, list[tuple[float, float, str]]]]) -> Corpus:

@@ -1,4 +1,4 @@
-"""Augmentation: of the same shape, the same for all frames of a segment, and decided by seed and sample."""
+"""Augmentation: shapes stay, all frames of a segment change the same way, and seed and sample decide."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ def frames():
 
 @settings(max_examples=30)
 @given(st.integers(0, 99), st.integers(1, 3), st.integers(1, 40), st.integers(1, 40))
-def test_shape_and_type_stay_and_the_frames_given_too(sample, count, height, width):
+def test_shape_and_type_stay_and_the_input_is_not_changed(sample, count, height, width):
     frames = np.random.default_rng(sample).integers(0, 256, (count, height, width, 3), np.uint8)
     before = frames.copy()
     augmented = augment(frames, DataConfig(), seed=0, sample=sample)
@@ -32,7 +32,7 @@ def test_every_sample_and_every_seed_is_another_draw(frames):
     assert len(set(drawn)) == 20
 
 
-def test_all_frames_of_a_segment_are_changed_alike(frames):
+def test_all_frames_of_a_segment_are_changed_the_same_way(frames):
     same = np.repeat(frames[:1], 5, axis=0)
     for sample in range(5):
         augmented = augment(same, DataConfig(), seed=0, sample=sample)

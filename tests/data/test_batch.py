@@ -1,4 +1,4 @@
-"""Packed where nodes are encoded, padded where they meet: nothing is lost and padding is marked."""
+"""Packed for the encoders, padded for the objectives: no node is lost and padding is marked."""
 
 import numpy as np
 import pytest

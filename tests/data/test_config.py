@@ -1,4 +1,4 @@
-"""Settings that cannot be meant are refused by name."""
+"""Settings out of range are refused by name."""
 
 import pytest
 

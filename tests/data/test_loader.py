@@ -1,4 +1,4 @@
-"""The same batches for any number of workers and processes, from any step on."""
+"""The same batches for any number of workers and processes, and from any training step on."""
 
 import os
 import pickle
@@ -66,12 +66,12 @@ def test_workers_change_nothing(sampler, vocabulary):
     assert len(alone) == 5 and all(map(equal, alone, two))
 
 
-def test_a_dataset_handed_to_another_process_gives_the_same(sampler, vocabulary):
+def test_a_dataset_sent_to_another_process_gives_the_same(sampler, vocabulary):
     dataset = _Batches(sampler.videos, vocabulary, sampler.segment, sampler.seed)
     assert equal(pickle.loads(pickle.dumps(dataset))[range(6)], dataset[range(6)])
 
 
-def test_resumed_at_any_step_the_batches_go_on(sampler, vocabulary):
+def test_resumed_at_any_step_the_batches_continue(sampler, vocabulary):
     whole = list(training_batches(sampler, vocabulary, start_step=0, steps=6, batch_size=4))
     for step in (0, 1, 5):
         again = SegmentSampler(sampler.videos, sampler.seed)
@@ -145,7 +145,7 @@ def test_loading_takes_nothing_from_the_generator_of_training(sampler, vocabular
     assert torch.equal(torch.get_rng_state(), before)
 
 
-def test_validation_goes_through_the_videos_side_by_side(pixels, vocabulary):
+def test_validation_uses_consecutive_segments(pixels, vocabulary):
     videos = UsableVideos(pixels, "train", CONFIG)
     batches = list(validation_batches(videos, vocabulary, batch_size=8))
     rows = [row for batch in batches for row in rows_of(batch)]
@@ -194,7 +194,7 @@ def test_an_iterator_left_early_leaves_no_process(sampler, vocabulary):
     assert set(active_children()) <= before
 
 
-def test_workers_go_on_after_ctrl_c_until_their_parent_has_what_it_needs(sampler, vocabulary):
+def test_workers_survive_ctrl_c_until_their_parent_ends_them(sampler, vocabulary):
     before = set(active_children())
     steps = {"start_step": 0, "steps": 12, "batch_size": 2}
     batches = training_batches(sampler, vocabulary, **steps, workers=1)
@@ -204,7 +204,7 @@ def test_workers_go_on_after_ctrl_c_until_their_parent_has_what_it_needs(sampler
     assert all(map(equal, [first, *batches], list(training_batches(sampler, vocabulary, **steps))))
 
 
-def test_ctrl_c_ends_workers_without_a_word(pixels):
+def test_ctrl_c_ends_workers_silently(pixels):
     script = f"""
         from mmcc.corpus import Corpus
         from mmcc.data import *
@@ -222,7 +222,7 @@ def test_ctrl_c_ends_workers_without_a_word(pixels):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        start_new_session=True,  # a group of its own, as a terminal's Ctrl-C reaches the whole group
+        start_new_session=True,  # a separate group: a terminal's Ctrl-C reaches the whole group
     )
     assert process.stdout.readline() == "batch\n"
     os.killpg(process.pid, signal.SIGINT)

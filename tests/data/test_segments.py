@@ -1,4 +1,4 @@
-"""Which nodes a segment shows: thinned to a rate, cut at one time, a function of seed and number alone."""
+"""Which nodes a segment has: thinned to a rate, cut at one time, a function of seed and number alone."""
 
 from itertools import pairwise
 from types import SimpleNamespace
@@ -74,7 +74,7 @@ def test_caps_cut_both_modalities_at_one_time(moments, config, start, rate):
     assert len(frames) <= config.max_frames and len(centres) <= config.max_utterances
     assert segment.end <= start + config.segment_seconds
     assert all(start <= time < segment.end for time in [*frames, *centres])
-    # Nothing that lies in the span is missing: all utterances, and all frames that the uncut segment shows.
+    # No node of the span is missing: all utterances, and all frames of the uncut segment.
     uncut = Cutter(1.0, DataConfig(segment_seconds=config.segment_seconds, max_frames=999, max_utterances=999))
     whole = uncut.cut(moments, start, rate)
     assert segment.utterances.tolist() == [at for at, time in enumerate(moments.centres) if start <= time < segment.end]
@@ -110,7 +110,7 @@ def test_a_usable_video_always_gives_a_segment(moments, config, number):
 
 
 @given(made_up, tight)
-def test_consecutive_segments_neither_overlap_nor_leave_anything_out(moments, config):
+def test_consecutive_segments_neither_overlap_nor_omit_anything(moments, config):
     assume(len(moments.frames))
     segments = list(Cutter(1.0, config).consecutive(moments, rate=1.0))
     assert all(before.end <= after.start for before, after in pairwise(segments))
@@ -121,7 +121,7 @@ def test_consecutive_segments_neither_overlap_nor_leave_anything_out(moments, co
     assert crowded or frames == list(range(len(moments.frames)))
 
 
-def test_draws_reach_every_part_of_a_video_also_where_frames_are_capped():
+def test_draws_reach_every_part_of_a_video_even_where_frames_are_capped():
     moments = evenly(300, centres=np.arange(0.5, 300, 3))
     cutter = Cutter(1.0, DataConfig(max_frames=16))
     seen = {int(at) for number in range(3000) for at in cutter.draw(moments, generator(0, Use.SEGMENT, number)).frames}
@@ -135,7 +135,7 @@ def test_a_short_video_shows_all_its_frames_at_the_lowest_rate_too():
     assert seen == set(range(20))
 
 
-def test_captions_that_go_on_after_the_video_do_not_draw_segments_away():
+def test_captions_after_the_end_of_the_video_attract_no_segments():
     moments = evenly(300, centres=[*np.arange(0.5, 300, 3), 36000.0])
     starts = {Cutter(1.0, DataConfig()).draw(moments, generator(0, Use.SEGMENT, n)).start for n in range(50)}
     assert len(starts) == 50 and max(starts) < 300
@@ -252,7 +252,7 @@ def test_a_corpus_that_cannot_be_used_says_why(make_corpus):
 
 def test_an_empty_split_is_named(make_corpus):
     corpus = make_corpus({train_ids(1)[0]: (40, TALK)})
-    with pytest.raises(InputError, match="none of its 1 videos is for validation"):
+    with pytest.raises(InputError, match="none of its 1 videos is in the validation split"):
         UsableVideos(corpus, "validation", DataConfig())
 
 
@@ -260,5 +260,5 @@ def test_an_empty_corpus_is_refused(tmp_path):
     (tmp_path / "empty").mkdir()
     Manifest("raw", 1.0, 48).save(tmp_path / "empty")
     IndexWriter(tmp_path / "empty").close()
-    with pytest.raises(InputError, match=r"holds no video\n.*mmcc ingest"):
+    with pytest.raises(InputError, match=r"has no videos\n.*mmcc ingest"):
         UsableVideos(Corpus.open(tmp_path / "empty"), "train", DataConfig())

@@ -1,4 +1,4 @@
-"""Which videos are learnt from, chosen by and tested on."""
+"""Which videos train the model, select the checkpoint and test it."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from mmcc.data.splits import some_of, videos_for
 
 
 class Splits:
-    """The one thing of a corpus that is asked for."""
+    """A stand-in for a corpus: its splits alone."""
 
     def __init__(self, **videos):
         self.videos = videos
@@ -18,12 +18,12 @@ class Splits:
 LEARNT = [f"video{number:03}" for number in range(100)]
 
 
-def test_a_corpus_with_test_videos_has_said_it_all():
+def test_a_corpus_with_test_videos_is_used_as_it_is():
     corpus = Splits(train=["a"], validation=["b"], test=["c"])
     assert [videos_for(corpus, purpose, 0.05) for purpose in ("train", "validation", "test")] == [["a"], ["b"], ["c"]]
 
 
-def test_without_test_videos_the_validation_videos_are_the_test_and_some_training_videos_choose():
+def test_without_test_videos_the_validation_videos_are_the_test_and_some_training_videos_select():
     corpus = Splits(train=LEARNT, validation=["x", "y"])
     train, validation = videos_for(corpus, "train", 0.05), videos_for(corpus, "validation", 0.05)
     assert videos_for(corpus, "test", 0.05) == ["x", "y"]
@@ -37,12 +37,12 @@ def test_the_videos_held_out_do_not_depend_on_their_order():
 
 
 @pytest.mark.parametrize(("videos", "share"), [(LEARNT, 0.0), (LEARNT[:9], 0.05)])
-def test_nothing_is_held_out_of_too_few(videos, share):
+def test_too_few_videos_hold_none_out(videos, share):
     assert videos_for(Splits(train=videos), "validation", share) == []
     assert videos_for(Splits(train=videos), "train", share) == videos
 
 
-def test_some_videos_are_among_more_of_them_and_none_means_all():
+def test_smaller_selections_are_subsets_and_zero_means_all():
     few, more = some_of(LEARNT, 10), some_of(LEARNT, 30)
     assert len(few) == 10 and len(more) == 30 and set(few) < set(more) < set(LEARNT)
     assert more == sorted(more)

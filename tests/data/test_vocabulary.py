@@ -40,7 +40,7 @@ def test_what_has_no_words():
 
 
 @given(st.lists(st.text(max_size=20), max_size=8))
-def test_it_is_the_same_after_a_round_through_a_file(tmp_path_factory, texts):
+def test_it_survives_a_round_trip_through_a_file(tmp_path_factory, texts):
     path = tmp_path_factory.mktemp("vocabulary") / "vocabulary.txt"
     vocabulary = Vocabulary.build(texts, min_count=1, max_size=1000)
     vocabulary.save(path)
@@ -54,7 +54,7 @@ def test_the_order_of_texts_does_not_matter(texts, random):
 
 
 @pytest.mark.parametrize("content", [b"flour\nthe\n", b"<padding>\n<unknown>\nthe\nthe\n", b"\xff\xfe", b""])
-def test_another_file_is_not_taken_for_a_vocabulary(tmp_path, content):
+def test_another_file_is_not_mistaken_for_a_vocabulary(tmp_path, content):
     path = tmp_path / "vocabulary.txt"
     path.write_bytes(content)
     with pytest.raises(InputError, match=r"vocabulary\.txt"):
