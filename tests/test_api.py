@@ -80,5 +80,5 @@ def test_wrong_calls_are_said(folder):
         model.search("cooking.corpus")
     with pytest.raises(UsageError, match="overrides are for a named configuration"):
         mmcc.train(mmcc.Config(), "cooking.corpus", "run", overrides=["train.steps=1"])
-    with pytest.raises(mmcc.InputError, match="there is no such folder"):
+    with pytest.raises(mmcc.InputError, match="no such folder"):
         mmcc.load_model("nowhere")

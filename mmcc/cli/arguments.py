@@ -1,7 +1,7 @@
-"""A verb is a typed function; this turns its signature into a command line.
+"""A verb is a typed function; this module turns its signature into a command line.
 
 Positional-only parameters become positional arguments (a list takes one or more), the others become flags (a tuple
-takes as many values as it has); annotations give types and help:
+takes as many values as it has elements); annotations give types and help:
 
     def inspect(corpus: Annotated[Path, Arg("a corpus folder")], /, *, json: Annotated[bool, Arg("…")] = False) -> int
 """
@@ -19,12 +19,12 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 from mmcc.errors import InputError, UsageError
 
 Verb = Callable[..., int]
-_IMPORT = "a module of yours that registers encoders, objectives, tasks or data sets (may be given several times)"
+_IMPORT = "your module that registers encoders, objectives, evaluation tasks or data sets (repeatable)"
 
 
 @dataclass(frozen=True)
 class Arg:
-    """What a signature alone cannot say of an argument."""
+    """What a signature alone cannot say about an argument."""
 
     help: str
     short: str = ""  # a one-letter flag, e.g. "-o"
@@ -36,7 +36,7 @@ class Arg:
 
 @dataclass(frozen=True)
 class Overrides:
-    """Marks a parameter that takes every `--dotted.name VALUE` of the command line, as a dictionary."""
+    """Marks a parameter that collects every `--dotted.name VALUE` of the command line in a dictionary."""
 
 
 def build_parser(prog: str, description: str, version: str, verbs: Iterable[Verb]) -> argparse.ArgumentParser:
@@ -58,7 +58,7 @@ def build_parser(prog: str, description: str, version: str, verbs: Iterable[Verb
 
 
 def call(parser: argparse.ArgumentParser, arguments: list[str] | None) -> int:
-    """Parse, and call the verb that was named."""
+    """Parse the arguments and call the verb."""
     known, rest = parser.parse_known_args(arguments)
     values = vars(known)
     verb: Verb = values.pop("_verb")
@@ -78,7 +78,7 @@ def call(parser: argparse.ArgumentParser, arguments: list[str] | None) -> int:
 
 
 def _import(modules: list[str]) -> None:
-    """Before anything else, so that what they register is known."""
+    """Import extensions before anything else, so that their registrations are known."""
     if modules:
         from mmcc.extensions import import_extensions
 
@@ -89,7 +89,7 @@ def _import(modules: list[str]) -> None:
 
 
 def _overrides_of(verb: Verb) -> str | None:
-    """The name of the parameter that takes dotted settings, if there is one."""
+    """The name of the parameter that takes dotted settings, if any."""
     hints = get_type_hints(verb, include_extras=True)
     return next((name for name, hint in hints.items() if _is_taker(hint)), None)
 
@@ -99,7 +99,7 @@ def _is_taker(hint: Any) -> bool:
 
 
 def _take_overrides(words: list[str]) -> tuple[dict[str, str], list[str]]:
-    """`--train.lr 1e-4` and `--train.lr=1e-4` by name, and the words that are neither."""
+    """Split `--train.lr 1e-4` and `--train.lr=1e-4` from all other words."""
     dotted: dict[str, str] = {}
     unknown: list[str] = []
     left = iter(words)
@@ -142,7 +142,7 @@ def _add(command: argparse.ArgumentParser, name: str, parameter: inspect.Paramet
             options["help"] += f" (default: {parameter.default})"
         if get_origin(kind) is Literal:
             options["choices"] = get_args(kind)
-        elif get_origin(kind) is tuple:  # of so many values
+        elif get_origin(kind) is tuple:  # takes several values
             options |= {"type": _converter(get_args(kind)[0], arg), "nargs": len(get_args(kind))}
         else:
             options["type"] = _converter(kind, arg)
@@ -151,7 +151,7 @@ def _add(command: argparse.ArgumentParser, name: str, parameter: inspect.Paramet
 
 
 def _plain(text: str) -> str:
-    """argparse takes a per cent sign for one of its own."""
+    """Escape per cent signs, which argparse would interpret."""
     return text.replace("%", "%%")
 
 
@@ -176,7 +176,7 @@ def _converter(kind: Any, arg: Arg) -> Callable[[str], Any]:
 
 
 class _Help(argparse.RawDescriptionHelpFormatter):
-    """Wide enough for a flag and its sentence; keeps the line breaks of examples."""
+    """Wide enough for a flag and its help; keeps the line breaks of examples."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, max_help_position=28)

@@ -1,4 +1,4 @@
-"""What a command tells the shell. They are documented in the README."""
+"""Exit codes of the commands, documented in the README."""
 
 EXIT_OK, EXIT_BUG, EXIT_USAGE, EXIT_BAD_INPUT, EXIT_SKIPPED, EXIT_MISSING_DEPENDENCY, EXIT_DIVERGED = range(7)
 EXIT_INTERRUPTED, EXIT_TERMINATED = 130, 143

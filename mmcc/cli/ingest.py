@@ -1,4 +1,4 @@
-"""`mmcc ingest`: narrated video, as it lies on a disk, becomes a corpus."""
+"""`mmcc ingest`: turn narrated video on disk into a corpus."""
 
 from __future__ import annotations
 
@@ -18,39 +18,41 @@ def ingest(
     src: Annotated[Path, Arg("a folder of narrated video, a CrossTask release, a HowTo100M index (.csv), or a file")],
     /,
     *,
-    output: Annotated[Path, Arg("the corpus: made, or gone on with", short="-o", metavar="CORPUS")],
+    output: Annotated[Path, Arg("corpus folder (created, or resumed)", short="-o", metavar="CORPUS")],
     fps: Annotated[float | None, Arg("frames per second (default: 1)", metavar="RATE", above=0)] = None,
     size: Annotated[int, Arg("side of a stored frame, in pixels", metavar="PIXELS", least=8)] = 128,
     fit: Annotated[
         Literal["crop", "letterbox", "short"],
-        Arg("how a frame meets its size: cropped to a square, in a square with bars, or by its short side alone"),
+        Arg("crop to a square, letterbox into a square, or scale the short side only"),
     ] = "crop",
-    exact: Annotated[bool, Arg("decode every frame; else those that no other refers to are skipped")] = False,
+    exact: Annotated[bool, Arg("decode every frame, including those that no other frame refers to")] = False,
     encoding: Annotated[
-        Literal["jpeg", "raw"] | None, Arg("how frames are stored (default: raw up to 64 pixels, else jpeg)")
+        Literal["jpeg", "raw"] | None, Arg("how to store frames (default: raw up to 64 pixels, jpeg above)")
     ] = None,
     features: Annotated[
         float | None,
-        Arg("read <id>.npy arrays [T, dims], RATE vectors a second, in place of video", metavar="RATE", above=0),
+        Arg("read <id>.npy arrays [T, dims], RATE vectors per second, instead of video", metavar="RATE", above=0),
     ] = None,
-    transcribe: Annotated[bool, Arg("recognise speech where there are no captions (extra: asr)")] = False,
-    language: Annotated[str, Arg("captions to prefer", metavar="CODE")] = "en",
-    videos: Annotated[Path | None, Arg("where a release's videos are (default: beside it)", metavar="DIR")] = None,
+    transcribe: Annotated[bool, Arg("recognise speech in videos without captions (extra: asr)")] = False,
+    language: Annotated[str, Arg("preferred language of captions", metavar="CODE")] = "en",
+    videos: Annotated[
+        Path | None, Arg("folder of a release's videos (default: the release itself)", metavar="DIR")
+    ] = None,
     captions: Annotated[
-        Path | None, Arg("where captions are, if not beside the videos: a folder, or a caption.json", metavar="PATH")
+        Path | None, Arg("captions, if not beside the videos: a folder or a caption.json", metavar="PATH")
     ] = None,
     category: Annotated[str | None, Arg("only this category of a HowTo100M index", metavar="NAME")] = None,
     workers: Annotated[int | None, Arg("files to decode at once (default: one per core)", metavar="N", least=1)] = None,
     time_limit: Annotated[float, Arg("seconds a file may take", metavar="SECONDS", above=0)] = 7200,
-    memory_limit: Annotated[float, Arg("GB a file may take", metavar="GB", least=1)] = 4,
+    memory_limit: Annotated[float, Arg("GB of memory a file may take", metavar="GB", least=1)] = 4,
     max_hours: Annotated[float, Arg("longest video", metavar="HOURS", above=0)] = 12,
     max_pixels: Annotated[int, Arg("largest frame, width times height", metavar="N", least=1)] = 8192 * 4320,
     json: Annotated[bool, Arg("print the outcome as JSON")] = False,
     verbose: Annotated[bool, Arg("say which captions were chosen, and why", short="-v")] = False,
 ) -> int:
-    """Turn narrated video, as it lies on a disk, into a corpus.
+    """Turn narrated video on disk into a corpus.
 
-    Stop it at any moment and run it again: it goes on where it was.
+    It can be stopped at any time; run the same command again to resume.
 
     examples:
       mmcc ingest ~/Videos/cooking -o cooking.corpus
@@ -67,13 +69,13 @@ def ingest(
     from mmcc.progress import file_progress
 
     if features is not None and fps is not None:
-        raise UsageError("--fps does not go with --features: features keep the rate they were extracted at.")
+        raise UsageError("--fps cannot be combined with --features: features keep the rate they were extracted at.")
     if transcribe:
         if features is not None:
-            raise UsageError("--transcribe does not go with --features: there is no sound to listen to.")
+            raise UsageError("--transcribe cannot be combined with --features: features have no sound.")
         require_speech()
         if not language.lower().startswith("en"):
-            raise UsageError(f"--transcribe knows English only, not --language {language}.")
+            raise UsageError(f"--transcribe supports English only, not --language {language}.")
     source = find_source(
         src, videos=videos, captions=captions, category=category, features=features is not None, language=language
     )
@@ -91,6 +93,6 @@ def ingest(
     with file_progress("ingest") as progress:
         report = run_ingest(source, output, settings, progress)
     print(json_module.dumps(report.to_json(), ensure_ascii=False) if json else render_ingest(report, output))
-    if not report.ingested and not report.segments:  # annotations alone are something
+    if not report.ingested and not report.segments:  # annotations alone are a success too
         return EXIT_BAD_INPUT
     return EXIT_SKIPPED if report.skipped else EXIT_OK

@@ -1,4 +1,4 @@
-"""`mmcc inspect`: what is in a corpus."""
+"""`mmcc inspect`: summarise a corpus."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ def inspect(
     corpus: Annotated[Path, Arg("a corpus folder")],
     /,
     *,
-    json: Annotated[bool, Arg("print it as JSON")] = False,
+    json: Annotated[bool, Arg("print the summary as JSON")] = False,
     sheet: Annotated[
-        Path | None, Arg("draw a contact sheet: a few videos, their utterances under the frames", metavar="PNG")
+        Path | None, Arg("draw a contact sheet of a few videos, with utterances under the frames", metavar="PNG")
     ] = None,
 ) -> int:
-    """Show what a corpus holds: counts, coverage, and what is missing or could not be read.
+    """Summarise a corpus: counts, coverage, and what is missing or could not be read.
 
     example:
       mmcc inspect cooking.corpus --sheet cooking.png

@@ -1,4 +1,4 @@
-"""The command line: verbs over typed signatures, exit codes, and errors in one line. No logic of its own."""
+"""The command line: verbs with typed signatures, exit codes, and one-line errors. It contains no other logic."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from mmcc.cli.unshuffle import unshuffle
 from mmcc.errors import Diverged, InputError, MissingDependency, OutputError, UsageError
 from mmcc.text import one_line
 
-_GO_ON = "Finished work is saved; run the same command again to continue (train: with --resume)."
+_RESUME = "Finished work is saved; run the same command again to continue (train: with --resume)."
 
 
 VERBS = (
@@ -59,7 +59,7 @@ VERBS = (
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one verb; turn what goes wrong into a line for people and an exit code for scripts."""
+    """Run one verb; turn errors into a message for people and an exit code for scripts."""
     parser = build_parser("mmcc", "Learn how the world changes from narrated video.", __version__, VERBS)
     signal.signal(signal.SIGTERM, _terminate)
     try:
@@ -80,12 +80,12 @@ def main(arguments: list[str] | None = None) -> int:
         _complain(*str(error).split("\n", 1))
         return EXIT_MISSING_DEPENDENCY
     except KeyboardInterrupt:
-        _complain(f"stopped. {_GO_ON}")
+        _complain(f"stopped. {_RESUME}")
         return EXIT_INTERRUPTED
     except _Terminated:
-        _complain(f"terminated. {_GO_ON}")
+        _complain(f"terminated. {_RESUME}")
         return EXIT_TERMINATED
-    except BrokenPipeError:  # the reader of our output has seen enough
+    except BrokenPipeError:  # the reader of our output has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_OK
     except OSError as error:
@@ -98,7 +98,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 class _Terminated(BaseException):
-    """SIGTERM, made an exception so that what is open gets closed."""
+    """SIGTERM as an exception, so that open resources are closed."""
 
 
 def _terminate(*_: object) -> NoReturn:

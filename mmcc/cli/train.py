@@ -1,4 +1,4 @@
-"""`mmcc train`: a model that cycles through narrated video."""
+"""`mmcc train`: train a model on a corpus."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ def train(
     /,
     *,
     output: Annotated[
-        Path | None, Arg("the run: made, or with --resume gone on with", short="-o", metavar="RUN")
+        Path | None, Arg("run folder (created, or with --resume resumed)", short="-o", metavar="RUN")
     ] = None,
     config: Annotated[
         str | None,
         Arg(f"a .yaml file, or one of {', '.join(shipped_configs())} (default: MMCC+)", metavar="NAME"),
     ] = None,
-    resume: Annotated[bool, Arg("go on with a run that was stopped")] = False,
-    print_config: Annotated[bool, Arg("print every setting with its value, and do nothing")] = False,
+    resume: Annotated[bool, Arg("resume a stopped run")] = False,
+    print_config: Annotated[bool, Arg("print every setting with its value, and exit")] = False,
     json: Annotated[bool, Arg("print the outcome as JSON")] = False,
     settings: Annotated[dict[str, str], Overrides()],
 ) -> int:
     """Train a model to cycle through narrated video, and so to predict what comes next.
 
-    Any setting can be given by its dotted name, as --train.lr 1e-4. Stop it at any moment and run it again with
-    --resume: it goes on where it was, to the same weights.
+    Any setting can be given by its dotted name, e.g. --train.lr 1e-4. Training can be stopped at any time; run it
+    again with --resume to continue, to the same weights.
 
     examples:
       mmcc train kitchen.corpus -o runs/kitchen --config mmcc_plus
@@ -46,14 +46,14 @@ def train(
     from mmcc.training.run import CONFIG
 
     if resume and config is None and output is not None and (output / CONFIG).is_file():
-        config = str(output / CONFIG)  # a run goes on with its own settings
+        config = str(output / CONFIG)  # a resumed run keeps its own settings
     chosen = load_config(config, [f"{name}={value}" for name, value in settings.items()])
     if print_config:
         print(chosen.to_yaml(), end="")
         return EXIT_OK
     if output is None:
-        raise UsageError("name the run's folder with -o RUN.")
+        raise UsageError("give the run's folder with -o RUN.")
     report = run_training(corpus, output, chosen, resume=resume)
-    if talks():  # of several processes, one
+    if talks():  # only one of several processes
         print(json_module.dumps(report.to_json()) if json else render_training(report))
     return EXIT_OK

@@ -21,14 +21,12 @@ def unshuffle(
         Literal["pairs", "path"],
         Arg("what the order must agree with: which of every two comes first, or the step from each to the next"),
     ] = "pairs",
-    segments: Annotated[
-        int, Arg("stretches to cut a video into that has no labelled steps", metavar="N", least=2, most=1000)
-    ] = 8,
+    clips: Annotated[int, Arg("number of clips to cut an unlabelled video into", metavar="N", least=2, most=1000)] = 8,
     sheet: Annotated[Path | None, Arg("draw the order, with the probability of each link", metavar="PNG")] = None,
     copy_to: Annotated[Path | None, Arg("write numbered copies of the photos to a new folder", metavar="DIR")] = None,
     json: Annotated[bool, Arg("print it as JSON")] = False,
 ) -> int:
-    """Put photos, or a video's own segments, in the order in which things happened.
+    """Put photos, or the clips of a video, in the order in which things happened.
 
     Photos named one by one are put in one order; each folder and each video has its own. JPEG, PNG and WebP are
     read, HEIC with the package pillow-heif.
@@ -48,7 +46,7 @@ def unshuffle(
         check_place(copy_to)
     with file_progress("read") as begin:
         outcome = put_in_order(
-            open_model(run), images, Cache.default(), by=by, stretches=segments, begin=begin, progress=bar("photos")
+            open_model(run), images, Cache.default(), by=by, stretches=clips, begin=begin, progress=bar("photos")
         )
     for line in [*outcome.warnings, *(f"skipped {each.path}: {each.reason}" for each in outcome.skipped)]:
         print(one_line(line), file=sys.stderr)

@@ -1,4 +1,5 @@
 """The kitchen: a bundled world of narrated video, written out as ordinary video, captions and annotations."""
 
-# What a seed writes is frozen under this number: results name it, and any change of a frame or a word is a new one.
+# The output for a seed is frozen under this number: results cite it, and any change of a frame or a word needs a new
+# one.
 KITCHEN_VERSION = 1

@@ -1,4 +1,4 @@
-"""Speech as a recogniser hears it: lower case, no punctuation, and a word wrong here and there."""
+"""Speech as a recogniser transcribes it: lower case, no punctuation, and some wrong words."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def as_automatic(text: str) -> str:
 def mishear(texts: Sequence[str]) -> list[str]:
     """The utterances of one video as a recogniser writes them.
 
-    How well it hears differs from video to video; the same narration is always heard alike.
+    Accuracy differs from video to video; the same narration is always transcribed the same way.
     """
     rng = Rng("recognition", *texts)
     luck = rng.uniform()
@@ -64,7 +64,7 @@ def _heard(words: list[str], rate: float, rng: Rng) -> list[str]:
     heard: list[str] = []
     for word in words:
         heard += _wrong(word, rng) if rng.chance(rate) else [word]
-    return heard or words  # an utterance never falls silent
+    return heard or words  # an utterance never becomes empty
 
 
 def _wrong(word: str, rng: Rng) -> list[str]:

@@ -22,14 +22,14 @@ PAUSE = 2000  # milliseconds from a line's last word to the next line, after whi
 
 
 class TimedWord(NamedTuple):
-    """A word and when it begins, in milliseconds."""
+    """A word and its start in milliseconds."""
 
     start: int
     text: str
 
 
 def write_clean(spoken: Iterable[Spoken]) -> str:
-    """A cue for each utterance, with its capitals and stops."""
+    """A cue for each utterance, with capitals and punctuation."""
     cues = [
         f"{_stamp(_milliseconds(said.start))} --> {_stamp(_milliseconds(said.end))}\n{_in_lines(said.text)}\n"
         for said in spoken
@@ -38,7 +38,7 @@ def write_clean(spoken: Iterable[Spoken]) -> str:
 
 
 def write_rolling(spoken: Sequence[Spoken]) -> str:
-    """Word by word what a recogniser heard, in lower case, and now and then wrong."""
+    """What a recogniser heard, word by word, in lower case, with some errors."""
     return roll(as_heard(spoken))
 
 
@@ -49,7 +49,7 @@ def as_heard(spoken: Sequence[Spoken]) -> list[Spoken]:
 
 
 def roll(spoken: Sequence[Spoken]) -> str:
-    """A file of rolling captions that says these words exactly."""
+    """A file of rolling captions with exactly these words."""
     out = ["WEBVTT\nKind: captions\nLanguage: en\n"]
     lines = list(_rolling_lines(spoken))
     above = " "
@@ -81,11 +81,11 @@ def timed_words(said: Spoken) -> list[TimedWord]:
 
 class _Line(NamedTuple):
     words: list[TimedWord]
-    until: int  # when its last word is over
+    until: int  # when its last word ends
 
 
 def _rolling_lines(spoken: Sequence[Spoken]) -> Iterator[_Line]:
-    """As many words as fit in a line, whatever the sentence; a pause breaks the line."""
+    """As many words as fit in a line, regardless of sentences; a pause breaks the line."""
     words: list[TimedWord] = []
     letters = until = 0
     for said in spoken:

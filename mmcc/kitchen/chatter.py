@@ -1,7 +1,7 @@
-"""What people say over a cooking video that has nothing to do with what is cooked: memories, tips, shopping, the cat.
+"""What people say in a cooking video that has nothing to do with the dish: memories, tips, shopping, the cat.
 
-It freely names dishes, foods, tools and actions of any task, so that no word gives a task away, and it is drawn with no
-regard to the recipe or the time, so that it gives no time away. Nothing here speaks of beginnings or ends.
+It freely names dishes, foods, tools and actions of any task, so that no word reveals the task, and it is drawn
+independently of the recipe and the time, so that it does not reveal the time. Nothing here mentions starting or ending.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _TOOLS = (
     "freezer, kettle, colander, sieve, kitchen table, dishwasher, toaster, spoon, lid"
 ).split(", ")
 
-# What is done to what: every verb of the recipes, in other company too.
+# What is done to what: every verb of the recipes, also with other objects.
 _ACTIONS = """
 add, measure, buy, try, get, throw out, drop, put away, carry: {food}
 cut, chop, slice, dice, peel, wash, cut up: {piece}, {piece}, onions, pickles, sandwiches, cake
@@ -142,7 +142,7 @@ drink: coffee, tea, milk, lemonade, hot chocolate, water, juice, iced coffee, bl
 
 
 def _called(items: Sequence[str]) -> list[str]:
-    """What things are called without a determiner: "white flour", "red onions"."""
+    """Names without a determiner: "white flour", "red onions"."""
     return [name.many or name.one for item in items for name in NOUNS[item].names]
 
 
@@ -185,7 +185,7 @@ _SENTENCES = _TEMPLATES.strip().splitlines()
 
 
 def chat(rng: Rng) -> str:
-    """A sentence about anything else."""
+    """A sentence about anything but the dish."""
     return sentence(with_opening(fill(rng.pick(_SENTENCES), _RULES, rng), rng))
 
 
@@ -203,7 +203,7 @@ _FAREWELLS = (
 
 
 def greet(title: str, rng: Rng) -> str:
-    """A hello, for videos that have one; the title is that of a task, such as "Make Pancakes"."""
+    """A greeting, for videos that have one; the title is a task's, such as "Make Pancakes"."""
     return sentence(fill(rng.pick(_GREETINGS), {"task": (title.lower(),)}, rng))
 
 

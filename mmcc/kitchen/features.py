@@ -1,10 +1,10 @@
-"""Feature vectors in place of pixels: a noisy, nonlinear view of the latent scene, for fast research runs.
+"""Feature vectors instead of pixels: a noisy, nonlinear view of the latent scene, for fast research runs.
 
     x = relu(Σ weight · v(token) · A) · B + noise
 
-over the tokens of a moment (the kind of shot, the act, what the vessel in view holds, the kitchen's look), each with a
-vector of its own. Every number is a small integer held in a float64, which any BLAS sums without rounding: the vectors
-are the same on any machine.
+over the tokens of a moment (the kind of shot, the act, the contents of the vessel in view, the kitchen's look), each
+with its own vector. Every number is a small integer stored in a float64, which any BLAS sums without rounding: the
+vectors are the same on any machine.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 from mmcc.kitchen.script import Moment, Script
 from mmcc.kitchen.shots import WORK
 
-RATE = 1.0  # vectors a second
+RATE = 1.0  # vectors per second
 DIMS = 256
 _LATENT, _HIDDEN = 128, 512
-_NOISE = 0.27  # beside a spread of 0.54 of what is shown: the same moment seen twice correlates at 0.8
+_NOISE = 0.27  # against a spread of 0.54 of the clean vectors: two views of one moment correlate at 0.8
 _SCALE = 1 << 14  # brings the integers to about 1
 
-Tokens = Iterator[tuple[str, int]]  # names, with how much each shows
+Tokens = Iterator[tuple[str, int]]  # names and weights
 
 
 def script_features(script: Script) -> NDArray[np.float32]:
@@ -37,7 +37,7 @@ def script_features(script: Script) -> NDArray[np.float32]:
 
 
 def tokens(moment: Moment, video: str) -> Tokens:
-    """What a moment shows, by name."""
+    """What a moment shows, as named tokens."""
     yield f"look {video}", 2
     shot = moment.shot
     yield shot.kind, 3
@@ -80,7 +80,7 @@ def _matrix(name: str, rows: int, columns: int) -> NDArray[np.float64]:
 
 
 def _vector(token: str) -> NDArray[np.float64]:
-    if token.startswith(("look ", "detail ")):  # of one video alone: not worth keeping
+    if token.startswith(("look ", "detail ")):  # specific to one video: not worth caching
         return _draw_vector(token)
     return _kept_vector(token)
 
@@ -93,7 +93,7 @@ _kept_vector = cache(_draw_vector)
 
 
 def _bell(name: str, shape: tuple[int, ...]) -> NDArray[np.float64]:
-    """Integers, nearly normal with a deviation of 256: sums of six 16-bit numbers. Raw bits are stable, normals not."""
+    """Integers, nearly normal with a deviation of 256: sums of six 16-bit numbers. NumPy keeps raw bits stable only."""
     seed = int.from_bytes(hashlib.sha256(f"mmcc kitchen features {name}".encode()).digest()[:8], "big")
     count = int(np.prod(shape))
     raw = np.random.PCG64(seed).random_raw((count * 6 + 3) // 4).astype("<u8").view("<u2")[: count * 6]

@@ -1,4 +1,4 @@
-"""A kitchen's files: each appears under its name when it is whole."""
+"""A kitchen's files: each appears under its name once it is complete."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from mmcc.files import replacing
 
 
 def is_whole(path: Path) -> bool:
-    """Files appear under their names when they are whole; an empty one is the work of a disk that filled up."""
+    """Files appear under their names once complete; an empty one was left by a full disk."""
     return path.exists() and path.stat().st_size > 0
 
 
 @contextmanager
 def drafted(path: Path) -> Iterator[Path]:
-    """A draft of one of many thousand files; a power cut may cost some, and they are drawn again."""
+    """A draft of one of many thousand files; a power cut may lose some, which are then written again."""
     with replacing(path, durable=False, shared=True) as draft:
         yield draft
 
 
 def put_text(path: Path, text: str) -> None:
-    """Write a text, unless it is there already."""
+    """Write a text, unless the file already has it."""
     data = text.encode()
     if not (path.is_file() and path.read_bytes() == data):
         with drafted(path) as draft:

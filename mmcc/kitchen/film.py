@@ -1,4 +1,4 @@
-"""Frames into a video file, as anyone's camera would leave it."""
+"""Frames into an ordinary video file."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 def write_film(path: Path, frames: Iterable[NDArray[np.uint8]], size: int, fps: float, quantiser: int) -> None:
     """An .mp4 (H.264) of square frames.
 
-    Every frame stands for itself, at a constant quantiser. Frames that build on others gain or lose detail from one to
-    the next, and rate control looks back too: either tells which of two frames came first.
+    Every frame is encoded by itself, at a constant quantiser. Predicted frames gain or lose detail from one to the
+    next, and rate control looks back too: both would reveal which of two frames came first.
     """
     with av.open(str(path), "w", format="mp4") as container:
         stream = container.add_stream("libx264", rate=Fraction(fps).limit_denominator(1000))

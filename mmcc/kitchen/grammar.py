@@ -1,7 +1,7 @@
-"""Sentences about a step: who does it, what is done in which words, where, how and why.
+"""Sentences about a step: who does it, what is done, where, how and why.
 
-The step's text gives the verb and its object ("pour mixture into pan"); what it leaves out, the vessel, comes from the
-act. Nothing here knows where in a video the step is, so no sentence tells.
+The step's text gives the verb and its object ("pour mixture into pan"); the vessel, if missing, comes from the act.
+Nothing here knows where in a video the step is, so no sentence reveals it.
 
     {o}  the object, also as a pronoun          {O}  the object by name       {it} {them}  the object again
     {in} {on} {to} {from}  the place, after a verb of that direction          {at}  where it happens
@@ -18,9 +18,9 @@ from mmcc.kitchen.recipes import Step
 from mmcc.kitchen.rng import Rng
 from mmcc.kitchen.words import NOUNS, Mention, definite, doing, fill, mention, noun, sentence, with_opening
 
-VAGUE = 0.11  # of the sentences set out to name neither a thing nor a place
-PRONOUN = 0.08  # of the others say it or them for the object; half of these leave the place out too
-MANNER, REMARK, LEAD = 0.35, 0.22, 0.08  # how often a sentence says how, adds a remark, or is led in by one
+VAGUE = 0.11  # share of sentences that name neither a thing nor a place
+PRONOUN = 0.08  # share of the others that say "it" or "them" for the object; half of these omit the place too
+MANNER, REMARK, LEAD = 0.35, 0.22, 0.08  # how often a sentence says how, ends with a remark, or starts with one
 
 _PATTERNS = """
 add: add {o} {to}; add {o} {to}; add in {O}; put {o} {in}; throw {o} {in}; drop {o} {in}; toss {o} {in}; pop {o} {in}
@@ -61,7 +61,7 @@ tighten: tighten {o}; tighten {o} up; do {o} up tight
 loosen: loosen {o}; get {o} loose; loosen {o} up
 """
 
-# How it is done and why, by the verb of the step's text; those of "-" suit any.
+# How it is done and why, by the verb of the step's text; those of "-" suit any verb.
 _TAILS = """
 add crack: {one by one}; a little at a time; all in one go; nice and gently; {one by one}; for the flavor
 pour: nice and slowly; a little at a time; all at once; in a thin stream; bit by bit; without spilling any
@@ -135,7 +135,7 @@ Table = dict[str, tuple[str, ...]]
 
 
 def _parse_table(text: str, *, shared: bool) -> Table:
-    """Lines `key: a; b`, gone on with on indented ones; shared: each word before the colon is a key."""
+    """Lines `key: a; b`, continued on indented lines; shared: each word before the colon is a key."""
     table: Table = {}
     keys: list[str] = []
     for line in text.strip().splitlines():
@@ -152,7 +152,7 @@ TAILS = _parse_table(_TAILS, shared=True)
 
 
 class Parsed(NamedTuple):
-    """A step's text taken apart."""
+    """A parsed step text."""
 
     verb: str
     thing: str  # "" for a verb alone
@@ -176,7 +176,7 @@ def parse(step: Step) -> Parsed:
     if preposition and not place:
         particle, preposition = preposition, ""
     if not preposition:
-        preposition, place = ("in", step.vessel) if step.act else ("", "")  # where real steps happen is not known
+        preposition, place = ("in", step.vessel) if step.act else ("", "")  # the place of real steps is unknown
     patterns = PATTERNS.get(f"{verb} out" if step.act == "move" else f"{verb} {thing}") or PATTERNS.get(verb)
     if particle or not patterns:
         side = {"": "", "from": "{from}", "with": "with {W}"}.get(preposition, "{there}")
@@ -223,7 +223,7 @@ def _object(parsed: Parsed, also: Step | None, rng: Rng) -> Mention:
 
 
 def _around(said: str, parsed: Parsed, rng: Rng) -> str:
-    """Perhaps with how or why it is done."""
+    """Optionally add how or why it is done."""
     if rng.chance(LEAD):
         said = f"{rng.pick(_LEADS)}, {said}"
     if rng.chance(MANNER):
@@ -265,7 +265,7 @@ def _vague_places() -> Table:
 
 
 def _places(parsed: Parsed, rng: Rng) -> Table:
-    """The ways to say where, for each direction; without a word for it where the step has no place."""
+    """The ways to say where, for each direction; empty if the step has no place."""
     if not parsed.place or parsed.preposition == "with":
         added = mention(noun(parsed.place), rng, parsed.adjectives).text if parsed.place else ""
         nowhere: Table = {"in": ("in place", "right here"), "on": ("on", "all over"), "from": ("off",)}

@@ -1,8 +1,8 @@
 """Who says what when, over a video whose steps are known.
 
-A steady stream of utterances is laid down over the whole video; each mention of a step takes the one nearest to when it
-would be said, a few seconds before or after the action; chatter fills the rest. So density, length and words of chatter
-are the same at any time of any video.
+A steady stream of slots covers the whole video; each mention of a step takes the slot nearest to when it would be
+said, a few seconds before or after the action; chatter fills the rest. So the density, length and words of chatter are
+the same at any time of any video.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from mmcc.kitchen.recipes import Recipe
 from mmcc.kitchen.rng import Rng
 from mmcc.kitchen.timeline import Shown
 
-SLOWEST, FASTEST = 2.2, 3.2  # words a second; each video has one speaker
-SHORTEST, LONGEST = 3.2, 5.0  # seconds of a slot, in which the sentence takes what it needs
-FEWEST = 8  # words that a slot has room for: with fewer, nothing but vague sentences would fit
+SLOWEST, FASTEST = 2.2, 3.2  # words per second; each video has one speaker
+SHORTEST, LONGEST = 3.2, 5.0  # seconds of a slot; the sentence takes as much of it as it needs
+FEWEST = 8  # words that a slot must have room for: with fewer, only vague sentences would fit
 BRIEFEST = 1.9  # seconds of an utterance
 TRIES = 40  # for a sentence that fits
-LONG_PAUSE = 0.3  # of the pauses last a second or more
-BOOKEND = 8.0  # seconds at either end, for a greeting or a farewell
-ABOUT_STEPS = (0.5, 0.75)  # the wanted share of utterances; in videos of few short steps there is no room for all
-NEVER_MENTIONED = 0.12  # of the shown steps
-FEW_MENTIONS, MENTION_EVERY = 3, 2.5  # a step has room for so many mentions, and one more every so many seconds
-MOST_MENTIONS = 8  # of one showing of a step, however long: people drift off
-NOT_SHOWN = 0.55  # chance that a video speaks of a step which it does not show
+LONG_PAUSE = 0.3  # share of the pauses that last a second or more
+BOOKEND = 8.0  # seconds at each end, for a greeting or a farewell
+ABOUT_STEPS = (0.5, 0.75)  # the wanted share of utterances; videos of few short steps have no room for all
+NEVER_MENTIONED = 0.12  # share of the shown steps
+FEW_MENTIONS, MENTION_EVERY = 3, 2.5  # mentions a step has room for, and seconds for each further one
+MOST_MENTIONS = 8  # of one showing of a step, however long: people digress
+NOT_SHOWN = 0.55  # probability that a video mentions a step that it does not show
 SHIFT, FARTHEST = 1.8, 8.0  # seconds between what is said and what is shown: deviation and limit
-REACH = 4.0  # seconds from when a mention would be said to the slot that it takes
-TWO_AT_ONCE = 0.1  # of the mentions that could name a neighbouring step too
+REACH = 4.0  # seconds at most from when a mention would be said to the slot that it takes
+TWO_AT_ONCE = 0.1  # share of the mentions that name a neighbouring step too, where possible
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,8 @@ class Spoken:
     start: float
     end: float
     text: str
-    about: int | None  # the step of the recipe that it speaks of, from 0; None for chatter
-    shown: int | None  # which of the shown steps; None where it speaks of a step without showing it
+    about: int | None  # the step of the recipe that it mentions, from 0; None for chatter
+    shown: int | None  # which of the shown steps; None if the mentioned step is not shown
 
 
 class _Slot(NamedTuple):
@@ -50,7 +50,7 @@ class _Slot(NamedTuple):
 
     start: float
     end: float
-    words: int  # that fit
+    words: int  # at most
 
 
 class _Mention(NamedTuple):
@@ -76,7 +76,7 @@ def narrate(
 
 
 def _slots(duration: float, pace: float, rng: Rng) -> list[_Slot]:
-    """As many as there is time for; what is left of it goes to the pauses. Half of the videos are laid from the end."""
+    """As many as there is time for; the rest goes to the pauses. Half of the videos are filled from the end."""
     slots: list[_Slot] = []
     end = 0.0
     while True:
@@ -88,7 +88,7 @@ def _slots(duration: float, pace: float, rng: Rng) -> list[_Slot]:
         slots.append(_Slot(start, end, words))
     rest = (duration - end) / (len(slots) + 1)
     slots = [_Slot(slot.start + rest * at, slot.end + rest * at, slot.words) for at, slot in enumerate(slots, 1)]
-    if rng.chance(0.5):  # the first pause is drawn and the last is what remains: neither end may have its own
+    if rng.chance(0.5):  # the first pause is drawn and the last is the rest: the two ends must not differ
         slots = [_Slot(duration - slot.end, duration - slot.start, slot.words) for slot in reversed(slots)]
     return slots
 
@@ -103,7 +103,7 @@ def _overlap(slot: _Slot, spoken: Spoken) -> bool:
 def _place_mentions(
     recipe: Recipe, shown: Sequence[Shown], duration: float, slots: Sequence[_Slot], rng: Rng
 ) -> dict[int, _Mention]:
-    """The slots, by index, that speak of a step."""
+    """The slots, by index, that mention a step."""
     taken: dict[int, _Mention] = {}
     wanted = len(slots) * rng.uniform(*ABOUT_STEPS)
     if rng.chance(NOT_SHOWN) and (hidden := _hidden_mention(recipe, shown, duration, rng)):
@@ -137,7 +137,7 @@ def _hidden_mention(recipe: Recipe, shown: Sequence[Shown], duration: float, rng
 
 
 def _take(taken: dict[int, _Mention], slots: Sequence[_Slot], mention: _Mention, time: float) -> None:
-    """Give a mention the free slot nearest to its time, if there is one within reach."""
+    """Give a mention the free slot nearest to its time, if one is within reach."""
     free = [
         (distance, at)
         for at, slot in enumerate(slots)
@@ -179,7 +179,7 @@ def _about(recipe: Recipe, shown: Sequence[Shown], mention: _Mention, rng: Rng) 
 
 
 def _bookends(recipe: Recipe, duration: float, pace: float, rng: Rng) -> tuple[Spoken, ...]:
-    """A greeting and a farewell, where there is room for both."""
+    """A greeting and a farewell, if there is room for both."""
     if duration < 2 * BOOKEND:
         return ()
     hello, bye = greet(recipe.title, rng), take_leave(recipe.title, rng)

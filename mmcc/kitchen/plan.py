@@ -17,30 +17,30 @@ RELATED_SHARE = 0.05  # of all videos: a small test of transfer
 
 @dataclass(frozen=True)
 class KitchenSettings:
-    """What is written. Two kitchens of equal settings are equal."""
+    """What to write. Kitchens with equal settings are equal."""
 
     videos: int = 1200
     tasks: int = len(PRIMARY)
     seed: int = 0
-    size: int = 96  # pixels a side
+    size: int = 96  # pixels per side
     fps: float = 2.0
-    bookends: bool = False  # greetings and farewells, which tell time without any understanding
-    timelines: str = ""  # the name of a real release whose timelines were taken
+    bookends: bool = False  # greetings and farewells, which reveal the time without any understanding
+    timelines: str = ""  # the name of the real release whose timelines are used
 
 
 @dataclass(frozen=True)
 class Planned:
-    """A video to be."""
+    """A planned video."""
 
     id: str
     recipe: Recipe
     split: str  # "train" or "validation"; videos of related tasks are never trained on
     seed: int
-    timeline: Timeline | None = None  # of a real video; None leaves it to chance
+    timeline: Timeline | None = None  # of a real video; None: drawn at random
 
 
 def recipes_of(settings: KitchenSettings) -> tuple[Recipe, ...]:
-    """The first so many primary tasks, and the related tasks all of whose steps occur in them."""
+    """The first `settings.tasks` primary recipes, and the related recipes whose steps all occur in them."""
     primary = PRIMARY[: settings.tasks]
     seen = {step.text for recipe in primary for step in recipe.steps}
     return primary + tuple(recipe for recipe in RELATED if seen.issuperset(step.text for step in recipe.steps))
@@ -70,7 +70,7 @@ def video_id(seed: int, number: int) -> str:
 
 
 def _validation(videos: int, tasks: int, seed: int) -> set[int]:
-    """A share of all, as nearly as many of each task as can be."""
+    """A share of all videos, spread over the tasks as evenly as possible."""
     turns = Rng("split", seed).shuffled(range(tasks))
     of_task = {task: Rng("split", seed, task).shuffled(range(task, videos, tasks)) for task in turns}
     longest = max(map(len, of_task.values()))
@@ -83,7 +83,7 @@ def timeline_of(planned: Planned) -> Timeline:
 
 
 def script_of(planned: Planned, settings: KitchenSettings) -> Script:
-    """A video's course: its name, its seed and this version of the kitchen decide on all of it."""
+    """A video's script, fully decided by its name, its seed and the version of the kitchen."""
     return write_script(planned.recipe, timeline_of(planned), _rng(planned), bookends=settings.bookends)
 
 
@@ -92,5 +92,5 @@ def _rng(planned: Planned) -> Rng:
 
 
 def scripts(settings: KitchenSettings) -> Sequence[tuple[Planned, Script]]:
-    """Every video's latent course, without a pixel: what references and calibration are computed from."""
+    """Every video's script, without pixels: the basis of reference models and calibration."""
     return [(planned, script_of(planned, settings)) for planned in plan(settings)]

@@ -1,16 +1,16 @@
-"""What is cooked: 18 tasks of 3 to 11 steps, and related tasks whose steps all occur among these.
+"""The dishes: 18 tasks of 3 to 11 steps, and related tasks whose steps all occur among these.
 
 A step is a line `text = act ...` in the words below; the scene knows what each act does, the painter how it looks and
-the narrator how it is said. As in CrossTask, 133 steps share 105 texts, and no verb or ingredient belongs to one task.
+the narrator how to say it. As in CrossTask, 133 steps share 105 texts, and no verb or ingredient belongs to one task.
 
     add ITEM[.FORM] > VESSEL     by hand            pour ITEM > VESSEL       from a jug, carton or bottle
     sprinkle ITEM > VESSEL       from a shaker      squeeze ITEM > VESSEL    its juice
     crack egg > VESSEL           cut ITEM           peel ITEM                on the board
     stir | whisk | blend | mash | knead VESSEL      cook | flip | bake | cover VESSEL
-    move VESSEL > VESSEL         what is in one goes into the other
-    spread ITEM > VESSEL         over what lies there
+    move VESSEL > VESSEL         the contents of one go into the other
+    spread ITEM > VESSEL         over its contents
 
-After a title, `| VESSEL ITEM` says what lies there before the first step.
+After a title, `| VESSEL ITEM` gives the contents before the first step.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ VESSELS = ("bowl", "pan", "pot", "board", "plate", "glass", "jar", "tin", "blend
 
 @dataclass(frozen=True)
 class Step:
-    """One step of a recipe: its text as in the annotations, and what is done."""
+    """One step of a recipe: its text as in the annotations, and the act."""
 
     text: str
     act: str
-    item: str = ""  # an ingredient, or "" where the act is on what a vessel holds
+    item: str = ""  # an ingredient, or "" if the act is on the contents of a vessel
     form: str = ""  # of the item: whole, cut, peeled, juice, poured, powder
     vessel: str = ""  # where it happens
     source: str = ""  # of a move
@@ -43,7 +43,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Recipe:
-    """A task: its steps in canonical order."""
+    """A task of the kitchen: its steps in canonical order."""
 
     id: str
     title: str
@@ -53,7 +53,7 @@ class Recipe:
 
     @property
     def vessels(self) -> tuple[str, ...]:
-        """Those that its steps use, in order of use."""
+        """The vessels its steps use, in order of use."""
         used = [vessel for step in self.steps for vessel in (step.source, step.vessel) if vessel]
         return tuple(dict.fromkeys(used))
 
@@ -329,10 +329,10 @@ RELATED = _parse(_RELATED, primary=False)
 
 @cache
 def needs(recipe: Recipe) -> tuple[frozenset[int], ...]:
-    """For each step, the earlier ones that it cannot do without.
+    """For each step, the earlier steps it requires.
 
-    A cut ingredient was cut. An act on what a vessel holds takes all that came into it. What is only added to the rest
-    can be added in any order.
+    A cut ingredient must have been cut. An act on the contents of a vessel requires everything that was added to it.
+    Ingredients that are only added can be added in any order.
     """
     found: list[frozenset[int]] = []
     for at, step in enumerate(recipe.steps):
@@ -349,5 +349,5 @@ def needs(recipe: Recipe) -> tuple[frozenset[int], ...]:
 
 
 def adds(step: Step) -> bool:
-    """Whether a step brings an ingredient into a vessel, rather than acting on what is there."""
+    """Whether a step adds an ingredient to a vessel, rather than acting on its contents."""
     return bool(step.item) and step.act not in ("cut", "peel")

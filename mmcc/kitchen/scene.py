@@ -1,6 +1,6 @@
-"""The latent scene: what lies where, and what a step does to it.
+"""The latent scene: what is where, and what a step does to it.
 
-What was done stays: a vessel holds what came into it, mixed or not, raw or cooked, until it goes somewhere else.
+The state persists: a vessel keeps what was added to it, mixed or not, raw or cooked, until it is moved elsewhere.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ class Portion:
 
 @dataclass(frozen=True)
 class Vessel:
-    """Something that holds portions: what is mixed together, and what lies on top of that in order of arrival."""
+    """A container of portions: those mixed together, and those on top of the mix in order of arrival."""
 
     mixed: tuple[Portion, ...] = ()
     top: tuple[Portion, ...] = ()
-    stain: tuple[Portion, ...] = ()  # what it last held, when it was emptied
+    stain: tuple[Portion, ...] = ()  # its contents before it was last emptied
     covered: bool = False
     in_oven: bool = False
 
@@ -39,7 +39,7 @@ class Vessel:
         return self.mixed + self.top
 
     def refilled(self) -> Vessel:
-        """With what it held before it was emptied: to show an act once more, there is a second batch."""
+        """With its contents before it was emptied: to show an act once more, a second batch is needed."""
         return replace(self, mixed=_distinct(self.stain + self.mixed), stain=())
 
     def cooked_to(self, degree: float) -> Vessel:
@@ -51,7 +51,7 @@ def _cook(portions: Iterable[Portion], degree: float) -> tuple[Portion, ...]:
 
 
 def _distinct(portions: Iterable[Portion]) -> tuple[Portion, ...]:
-    """Once mixed, twice as much of a thing looks the same."""
+    """Once mixed, twice as much of an ingredient looks the same."""
     return tuple(dict.fromkeys(portions))
 
 
@@ -79,7 +79,7 @@ def _lying(item: str | None) -> tuple[Portion, ...]:
 
 
 def after(scene: Scene, step: Step) -> Scene:
-    """The scene once a step is done."""
+    """The scene after a step."""
     name = step.vessel
     vessel = scene[name]
     if step.act in ("cut", "peel") and step.item:
@@ -103,7 +103,7 @@ def _with_more(vessel: Vessel, *portions: Portion) -> Vessel:
 
 
 def _most(portions: tuple[Portion, ...]) -> tuple[Portion, ...]:
-    """As many as a vessel shows; of things that are there twice the older goes first, so that none goes missing."""
+    """As many as a vessel shows; the older of two equal portions goes first, so that no ingredient disappears."""
     while len(portions) > MOST_ON_TOP:
         names = [(p.item, p.form) for p in portions]
         gone = next((at for at, name in enumerate(names) if name in names[at + 1 :]), 0)
@@ -112,8 +112,8 @@ def _most(portions: tuple[Portion, ...]) -> tuple[Portion, ...]:
 
 
 def _acted_on(vessel: Vessel, act: str) -> Vessel:
-    """After an act on what a vessel holds."""
-    if act == "knead":  # what else lies on the board stays there
+    """After an act on the contents of a vessel."""
+    if act == "knead":  # the rest stays on the board
         dough = tuple(p for p in vessel.portions if p.form in ("powder", "smooth"))
         kneaded = _distinct(replace(p, form="smooth") for p in dough)
         return replace(vessel, mixed=kneaded, top=tuple(p for p in vessel.top if p not in dough), stain=())
@@ -141,7 +141,7 @@ def _moved(scene: Scene, step: Step) -> Scene:
         emptied, top = Vessel(top=top, stain=_distinct(mixed)), ()
     if step.vessel == "plate":  # nobody plates the cooking water
         mixed, top = _drained(mixed), _drained(top)
-    # A second batch takes the place of the first, and leaves what else is there.
+    # A second batch replaces the first and leaves the rest.
     again = {portion.item for portion in (*mixed, *top)}
     target = scene[step.vessel]
     filled = replace(
@@ -158,7 +158,7 @@ def _drained(portions: tuple[Portion, ...]) -> tuple[Portion, ...]:
 
 
 def _taken_up(scene: Scene, step: Step) -> tuple[Scene, tuple[Portion, ...]]:
-    """What goes into a vessel no longer lies where it was prepared, and takes along what was put on it there."""
+    """What goes into a vessel leaves the place where it was prepared, together with anything put on it there."""
     for name, vessel in scene.vessels:
         if name in ("board", "bowl") and name != step.vessel and any(p.item == step.item for p in vessel.top):
             along = tuple(p for p in vessel.top if name == "board" and p.form in ("spread", "powder"))
@@ -168,7 +168,7 @@ def _taken_up(scene: Scene, step: Step) -> tuple[Scene, tuple[Portion, ...]]:
 
 
 def during(before: Scene, step: Step, progress: float) -> Scene:
-    """Within a step: what is added arrives half way, what is cooked changes by and by."""
+    """Within a step: what is added arrives half way, what is cooked changes gradually."""
     if step.act in ("cook", "bake", "flip") and not step.item:
         vessel = before[step.vessel].refilled()
         degree = progress * (0.7 if step.act == "flip" else 1.0)
@@ -179,9 +179,9 @@ def during(before: Scene, step: Step, progress: float) -> Scene:
 
 
 class World:
-    """The scene as the steps of a video come, in whatever order they are shown.
+    """The scene over the steps of a video, in whatever order they are shown.
 
-    A step that needs others which were not shown finds them done: they happened off camera.
+    Steps that a shown step requires but that were not shown count as done off camera.
     """
 
     def __init__(self, recipe: Recipe) -> None:
@@ -190,14 +190,14 @@ class World:
         self.done: set[int] = set()
 
     def prepare(self, step: int) -> Scene:
-        """Do off camera what a step cannot do without; the scene that it starts from."""
+        """Do off camera what a step requires; returns the scene it starts from."""
         for earlier in sorted(needs(self._recipe)[step] - self.done):
             self.show(earlier)
         self._lay_out_again(self._recipe.steps[step])
         return self.scene
 
     def _lay_out_again(self, step: Step) -> None:
-        """What lay there at first and has gone into the pan is there once more, to be seasoned, spread or kneaded."""
+        """Put back what was laid out at first and has since been moved, to be seasoned, spread or kneaded again."""
         for name, item in self._recipe.laid_out:
             gone = all(portion.item != item for portion in self.scene[name].portions)
             if name == step.vessel and step.act in ("sprinkle", "spread", "knead") and gone:
@@ -205,7 +205,7 @@ class World:
                 self.scene = self.scene.with_vessel(name, replace(vessel, top=(*_lying(item), *vessel.top)))
 
     def show(self, step: int) -> Scene:
-        """Do a step that was prepared for; the scene that it leaves."""
+        """Do a prepared step; returns the scene it leaves."""
         self.done.add(step)
         self.scene = after(self.scene, self._recipe.steps[step])
         return self.scene

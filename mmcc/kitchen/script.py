@@ -1,4 +1,4 @@
-"""All that happens in one video, before a pixel of it is drawn: its steps, shots, words and scenes."""
+"""Everything that happens in one video, before any pixel is drawn: its steps, shots, words and scenes."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from mmcc.kitchen.scene import Scene, World, during, laid_out
 from mmcc.kitchen.shots import WORK, Shot, draw_shots
 from mmcc.kitchen.timeline import Timeline
 
-_MOMENTS_OF_A_STEP = 8  # a scene changes in so many stages, so that pictures of it can be kept
+_STAGES_OF_A_STEP = 8  # a scene changes in stages, so that pictures of it can be cached
 
 
 @dataclass(frozen=True)
 class Moment:
-    """What is to be seen at a time."""
+    """What can be seen at one time of a video."""
 
     time: float
     shot: Shot
     scene: Scene
-    step: Step | None  # that is going on, whether the shot shows it or not
+    step: Step | None  # the current step, whether the shot shows it or not
     progress: float  # of the step, 0 to 1
 
     @property
     def acting(self) -> Step | None:
-        """The step that can be seen: going on, and in front of the camera."""
+        """The visible step: current, and in front of the camera."""
         return self.step if self.shot.kind == WORK else None
 
 
 class _Passed(NamedTuple):
-    """What a shown step found and left."""
+    """The state before and after a shown step."""
 
     before: Scene
     after: Scene
@@ -45,7 +45,7 @@ class _Passed(NamedTuple):
 
 @dataclass(frozen=True)
 class Script:
-    """One video. Everything in it follows from the recipe and the name of its stream of chance."""
+    """One video. Everything in it follows from the recipe and the name of its random stream."""
 
     recipe: Recipe
     seed: str
@@ -64,11 +64,11 @@ class Script:
 
     @property
     def done_before(self) -> list[int]:
-        """How many steps of the recipe were done when each shown step begins, on camera or off it."""
+        """How many steps of the recipe are done, on or off camera, when each shown step begins."""
         return [passed.done_before for passed in self._course]
 
     def done_at(self, time: float) -> int:
-        """How many were done by a time, the one that is going on included."""
+        """How many are done by a time, including the current one."""
         last = self._last_begun(time)
         return 0 if last < 0 else self._course[last].done_after
 
@@ -86,7 +86,7 @@ class Script:
         last = self._last_begun(time)
         if last < 0:
             return Moment(time, shot, laid_out(self.recipe), None, 0.0)
-        # Real steps overlap: the latest that is still going on is the one that is seen.
+        # Real steps overlap: the latest unfinished one is visible.
         index = next((at for at in range(last, -1, -1) if time < self.timeline.shown[at].end), None)
         if index is None:
             return Moment(time, shot, self._course[last].after, None, 0.0)
@@ -94,17 +94,17 @@ class Script:
         before = self._course[index].before
         step = self.recipe.steps[shown.step]
         progress = (time - shown.start) / (shown.end - shown.start)
-        stage = int(progress * _MOMENTS_OF_A_STEP + 0.5) / _MOMENTS_OF_A_STEP
+        stage = int(progress * _STAGES_OF_A_STEP + 0.5) / _STAGES_OF_A_STEP
         return Moment(time, shot, during(before, step, stage), step, progress)
 
     def moments(self, rate: float) -> Iterator[Moment]:
-        """`rate` of them a second, from 0 on."""
+        """`rate` moments per second, from 0 on."""
         for number in range(max(1, int(self.timeline.duration * rate))):
             yield self.at(number / rate)
 
 
 def write_script(recipe: Recipe, timeline: Timeline, rng: Rng, *, bookends: bool = False) -> Script:
-    """A video of a recipe over a timeline, filmed and narrated by chance."""
+    """A video of a recipe over a timeline, with random shots and narration."""
     shots = draw_shots(recipe, timeline, rng.child("shots"))
     spoken = narrate(recipe, timeline.shown, timeline.duration, rng.child("words"), bookends=bookends)
     return Script(recipe, rng.name, timeline, shots, spoken)

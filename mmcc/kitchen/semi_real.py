@@ -1,7 +1,7 @@
 """The semi-real variant: real timelines, step orders and step texts; features and narration simulated around them.
 
-It shows that a result does not hang on our own clock. What a real step does to the world is unknown, so here its text
-lies on a table once it is done: the state is what was done, in order.
+It shows that a result does not depend on our own timelines. What a real step does to the world is unknown, so here its
+text lies on a table once it is done: the state is the sequence of steps done.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from mmcc.kitchen.rng import Rng
 from mmcc.kitchen.timeline import Shown, Timeline
 
 _TAIL = (5.0, 15.0)  # seconds after the last step: the release does not say how long a video is
-_SHORTEST = 0.1  # seconds; a few real segments have no length
+_SHORTEST = 0.1  # seconds; a few real clips have no length
 
 
 class RealStep(Protocol):
-    """A labelled stretch of a real video; its step counts from 1."""
+    """A labelled clip of a real video; its step counts from 1."""
 
     @property
     def step(self) -> int: ...
@@ -32,7 +32,7 @@ class RealStep(Protocol):
 
 
 class RealVideo(Protocol):
-    """As an adapter of `mmcc.corpus` finds it."""
+    """As a reader of `mmcc.corpus` finds it."""
 
     @property
     def id(self) -> str: ...

@@ -1,9 +1,8 @@
 """When each step of a recipe is shown: the clock of a video, calibrated to CrossTask.
 
-The story: an editor leaves some steps out; a cook takes the rest more or less in order, and now and then goes round
-again over the last few. How much so differs from video to video, as does the pace. Nothing else is known to the clock:
-how long a step or a gap lasts depends neither on the step nor on the place in the video, so that time alone tells
-nothing.
+The story: an editor omits some steps; a cook does the rest more or less in order, and sometimes repeats the last few.
+How much so differs from video to video, as does the pace. Timing depends on nothing else: how long a step or a gap
+lasts depends neither on the step nor on its place in the video, so that time alone reveals nothing.
 """
 
 from __future__ import annotations
@@ -15,18 +14,18 @@ from mmcc.kitchen.recipes import Recipe, needs
 from mmcc.kitchen.rng import Rng
 
 # Each constant sets the statistic in its comment; `benchmarks/validity/calibration.py` compares them with CrossTask.
-MOST_LEFT_OUT = 0.6  # a video leaves out 0 to 60 % of the steps: steps missing, 30 % in the mean
+MOST_LEFT_OUT = 0.6  # a video omits 0 to 60 % of the steps: steps missing, 30 % on average
 UNTIDIEST = 7.0  # places by which the untidiest cook moves a step (standard deviation): Kendall τ
-HEEDLESS = 0.4  # of the steps come without regard to what they need, as in a second batch: adjacent steps in order
-MOST_REPEATING = 0.46  # chance to go round again after a step, in the most repetitive video: repeats
-ROUNDS = {1: 0.55, 2: 0.3, 3: 0.1, 4: 0.05}  # steps in a round: in CrossTask 37, 31, 14, 6 % of repeats return so soon
+HEEDLESS = 0.4  # share of steps that ignore what they require, as in a second batch: adjacent steps in order
+MOST_REPEATING = 0.46  # probability of a repeat after a step, in the most repetitive video: repeats
+ROUNDS = {1: 0.55, 2: 0.3, 3: 0.1, 4: 0.05}  # steps per round: 37, 31, 14, 6 % of CrossTask's repeats
 
 SHORTEST = 1.0  # seconds; less would fall between the frames
 STEP_MEDIAN, STEP_SPREAD = 4.2, 1.17  # seconds beyond the shortest, and spread (of the logarithm) within a video
 GAP_MEDIAN, GAP_SPREAD = 6.4, 1.3
-PACE_SPREAD = 0.4  # between videos, of steps and gaps alike
-STRAIGHT_ON = 0.08  # of the gaps are none; in CrossTask as many steps touch or overlap
-END = (5.0, 15.0)  # seconds before the first step and after the last, alike: the ends must not be told apart
+PACE_SPREAD = 0.4  # between videos, of both steps and gaps
+STRAIGHT_ON = 0.08  # share of gaps of length 0; in CrossTask as many steps touch or overlap
+END = (5.0, 15.0)  # seconds before the first step and after the last: the two ends must look the same
 LONGEST = 600.0  # seconds; CrossTask has nothing longer between the first step and the last
 
 
@@ -47,7 +46,7 @@ class Timeline:
 
 
 def draw_timeline(recipe: Recipe, rng: Rng) -> Timeline:
-    """A video of a recipe by chance."""
+    """A random timeline of a recipe."""
     while (timeline := _of_any_length(recipe, rng)).duration > LONGEST:
         pass
     return timeline
@@ -68,19 +67,19 @@ def _of_any_length(recipe: Recipe, rng: Rng) -> Timeline:
 
 
 def _hundredths(seconds: float) -> int:
-    """Sums of whole numbers are exact, so no rounding error of one step moves the next."""
+    """Sums of integers are exact, so no rounding error of one step moves the next."""
     return round(seconds * 100)
 
 
 def _chosen(recipe: Recipe, rng: Rng) -> list[int]:
-    """The steps that are not left out, at least one."""
+    """The steps that are not omitted, at least one."""
     left_out = rng.uniform(0, MOST_LEFT_OUT)
     steps = range(len(recipe.steps))
     return [step for step in steps if not rng.chance(left_out)] or [rng.pick(steps)]
 
 
 def _order(recipe: Recipe, chosen: list[int], rng: Rng) -> list[int]:
-    """Every step strays from its place; most then wait for those that they need, and so only free ones swap."""
+    """Every step strays from its place; most then wait for the steps they require, so that only free ones swap."""
     straying = rng.uniform(0, UNTIDIEST)
     place: dict[int, float] = {}
     for at, step in enumerate(chosen):
@@ -91,7 +90,7 @@ def _order(recipe: Recipe, chosen: list[int], rng: Rng) -> list[int]:
 
 
 def _with_rounds(order: list[int], rng: Rng) -> list[int]:
-    """After any step the last few may be shown once more, and again: pour, flip, take, pour, flip, take."""
+    """After any step the last few may be repeated, even several times: pour, flip, take, pour, flip, take."""
     again = rng.uniform(0, MOST_REPEATING)
     steps: list[int] = []
     for step in order:

@@ -1,6 +1,6 @@
-"""The lexicon of the narrator: nouns and what they are called, verbs and how they bend, and a way to fill in sentences.
+"""The narrator's lexicon: names of things, inflected verbs, and templates for sentences.
 
-A sentence is a text with slots: `{a|b|}` is one of a, b or nothing, `{name}` one of the alternatives that a rule gives.
+A template is a text with slots: `{a|b|}` is one of a, b or nothing, `{name}` one of the alternatives of a rule.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _VOWELS = re.compile(r"[aeiouy]+")
 
 
 def fill(text: str, rules: Rules, rng: Rng) -> str:
-    """A text with every slot filled, innermost first, until none is left."""
+    """A text with every slot filled, innermost first."""
 
     def choose(match: re.Match[str]) -> str:
         slot = match[1]
@@ -38,7 +38,7 @@ def sentence(text: str) -> str:
     return text[0].upper() + text[1:] + ("" if text[-1] in ".?!" else ".")
 
 
-FILLED_PAUSES = 0.35  # of all sentences open with one; the same for steps and chatter, or it would tell them apart
+FILLED_PAUSES = 0.35  # share of sentences that open with one; equal for steps and chatter, or it would reveal which
 _OPENINGS = (
     "so, |so |okay, |okay so, |alright, |um, |and |now |then |right, |well, |yeah, |you know, |um, so |and then |"
     "so yeah, |okay, now |oh, |so then |and um, "
@@ -46,7 +46,7 @@ _OPENINGS = (
 
 
 def with_opening(text: str, rng: Rng) -> str:
-    """Now and then a word or two to win time."""
+    """Sometimes with a filler at the start."""
     return rng.pick(_OPENINGS) + text if rng.chance(FILLED_PAUSES) else text
 
 
@@ -65,14 +65,14 @@ class Name(NamedTuple):
 
 
 class Noun(NamedTuple):
-    """A thing of the kitchen: what it is called, and how one measures it out."""
+    """A thing of the kitchen: its names, and how it is measured."""
 
     names: tuple[Name, ...]
     amounts: tuple[str, ...]
 
 
 class Mention(NamedTuple):
-    """A noun as it is said."""
+    """A noun as mentioned in a sentence."""
 
     text: str
     plural: bool

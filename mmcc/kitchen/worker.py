@@ -27,7 +27,7 @@ _REPORT_EVERY = 60  # frames
 
 @dataclass(frozen=True)
 class FilesOf:
-    """Where a video's files lie in a kitchen."""
+    """The paths of a video's files in a kitchen."""
 
     annotation: Path
     captions: Path
@@ -46,7 +46,7 @@ class FilesOf:
 
 
 def is_rolling(planned: Planned) -> bool:
-    """Whether its captions are automatic ones that roll, as half of all are."""
+    """Whether its captions are automatic, rolling ones, as for half of all videos."""
     return Rng("caption style", planned.seed, planned.id).chance(0.5)
 
 
@@ -74,7 +74,7 @@ def planned_of(job: Job) -> Planned:
 
 
 def write_video(job: Job, report: Report) -> Job:
-    """All files that are wanted and not there yet. Each appears under its name only when it is whole."""
+    """Write all wanted files that are missing. Each appears under its name only once complete."""
     planned, settings = planned_of(job), KitchenSettings(**job["settings"])
     script = script_of(planned, settings)
     files = FilesOf.locate(Path(job["out"]), planned)
@@ -86,7 +86,7 @@ def write_video(job: Job, report: Report) -> Job:
                 _save(draft, script_features(script))
         if job["pixels"] and not is_whole(files.video):
             quantiser = Rng(script.seed, "film").integer(_FINEST, _COARSEST)
-            frames = _telling(_frames(script, settings), settings.fps, script.timeline.duration, report)
+            frames = _reporting(_frames(script, settings), settings.fps, script.timeline.duration, report)
             with drafted(files.video) as draft:
                 write_film(draft, frames, settings.size, settings.fps, quantiser)
     except OSError as error:
@@ -105,7 +105,7 @@ def _frames(script: Script, settings: KitchenSettings) -> Iterator[NDArray[np.ui
     return Painter(script, settings.size).frames(settings.fps)
 
 
-def _telling(
+def _reporting(
     frames: Iterator[NDArray[np.uint8]], fps: float, duration: float, report: Report
 ) -> Iterator[NDArray[np.uint8]]:
     for number, frame in enumerate(frames):

@@ -5,7 +5,7 @@
     videos/<id>.mp4   captions/<id>.vtt   features/<id>.npy               the media
     kitchen.json                                                          the version and the settings
 
-Every file appears whole or not at all, and is a function of the settings: stopped and run again, it goes on.
+Every file appears complete or not at all, and is a function of the settings: a stopped run can be resumed.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ class KitchenReport:
     """What was written."""
 
     videos: int
-    written: int  # of them, in this run
+    written: int  # in this run
     tasks: int
     hours: float
-    segments: int
+    segments: int  # labelled clips; the name is part of the JSON output
     failed: tuple[tuple[str, str], ...] = ()  # video, reason
 
     def to_json(self) -> dict[str, Any]:
@@ -57,7 +57,7 @@ def write_kitchen(
     workers: int = 1,
     progress: Callable[[int], Progress] = lambda total: lambda name, share: None,
 ) -> KitchenReport:
-    """Write what is not there yet; videos that fail are listed with the reason, and tried again by the next run."""
+    """Write what is missing; videos that fail are listed with the reason, and the next run tries them again."""
     with _claimed(out, planned, settings):
         for folder, wanted in (("annotations", True), ("captions", True), ("videos", pixels), ("features", features)):
             if wanted:
@@ -77,7 +77,7 @@ def write_kitchen(
 
 
 def _run(jobs: Sequence[Job], workers: int, progress: Callable[[int], Progress]) -> tuple[tuple[str, str], ...]:
-    """Do all jobs; those that failed, with the reason."""
+    """Do all jobs; returns the failed ones with the reason."""
     tell = progress(len(jobs))
     failed = []
 
@@ -94,11 +94,11 @@ def _run(jobs: Sequence[Job], workers: int, progress: Callable[[int], Progress])
 
 
 def render_kitchen(report: KitchenReport, out: Path) -> str:
-    """The report in words."""
+    """The report as text."""
     lines = [
-        f"{out}: {_count(report.videos, 'video')} of {_count(report.tasks, 'task')}, {report.hours:.1f} hours, "
-        f"{_count(report.segments, 'labelled segment')} (kitchen version {KITCHEN_VERSION}); "
-        f"{_count(report.written, 'video')} worked on in this run"
+        f"{out}: {_count(report.videos, 'video')} of {_count(report.tasks, 'recipe')}, {report.hours:.1f} hours, "
+        f"{_count(report.segments, 'labelled clip')} (kitchen version {KITCHEN_VERSION}); "
+        f"{_count(report.written, 'video')} processed in this run"
     ]
     lines += [f"  {video}: {reason}" for video, reason in report.failed]
     return "\n".join(lines)
@@ -109,7 +109,7 @@ def _count(number: int, what: str) -> str:
 
 
 def write_text(out: Path, planned: Sequence[Planned], settings: KitchenSettings) -> None:
-    """The lists and annotations alone: all that the clock of a kitchen is measured on."""
+    """The lists and annotations alone: enough to measure a kitchen's timelines."""
     with _claimed(out, planned, settings):
         (out / "annotations").mkdir(exist_ok=True)
         for each in planned:
@@ -118,25 +118,25 @@ def write_text(out: Path, planned: Sequence[Planned], settings: KitchenSettings)
 
 @contextmanager
 def _claimed(out: Path, planned: Sequence[Planned], settings: KitchenSettings) -> Iterator[None]:
-    """Hold a new or empty folder, or one of this very kitchen, for this run alone; its lists are written."""
+    """Lock a new or empty folder, or one of this same kitchen, and write its lists."""
     identity = {"kitchen_version": KITCHEN_VERSION, "settings": asdict(settings), "videos": _digest(planned)}
     if out.exists() and not out.is_dir():
-        raise InputError(out, "is a file", "Name a folder.")
+        raise InputError(out, "is a file", "Give a folder.")
     try:
         out.mkdir(parents=True, exist_ok=True)
         there = sorted(path.name for path in out.iterdir() if not is_draft(path) and path.name != LOCK)
     except OSError as error:
-        raise InputError(out, f"cannot be used: {error.strerror}", "Name a folder that can be written to.") from None
+        raise InputError(out, f"cannot be used: {error.strerror}", "Choose a folder you can write to.") from None
     if NAME in there:
         if (found := _read(out / NAME)) != identity:
             raise InputError(
                 out,
-                f"holds another kitchen: {_difference(found, identity)}",
-                "Name a new folder, or run with the settings in its kitchen.json.",
+                f"contains another kitchen: {_difference(found, identity)}",
+                "Choose a new folder, or run with the settings in its kitchen.json.",
             )
     elif there:
         raise InputError(
-            out, f"holds other files, such as {there[0]}", "Name a new folder: a kitchen fills a folder of its own."
+            out, f"contains other files, such as {there[0]}", "Choose a new folder: a kitchen needs its own."
         )
     with only_writer(out):
         remove_drafts(out)
@@ -161,11 +161,11 @@ def _difference(found: Any, wanted: dict[str, Any]) -> str:
     for name, value in wanted["settings"].items():
         if settings.get(name) != value:
             return f"its {name} is {settings.get(name)!r}, not {value!r}"
-    return "its timelines are others"
+    return "its timelines differ"
 
 
 def _digest(planned: Sequence[Planned]) -> str:
-    """Of the videos and, where they are real, their timelines."""
+    """Digest of the videos and, if real, their timelines."""
     lines = (f"{each.id} {each.recipe.id} {each.split} {each.timeline}" for each in planned)
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
 
@@ -182,14 +182,14 @@ def _write_lists(out: Path, planned: Sequence[Planned], settings: KitchenSetting
 
 
 def _recipes(planned: Sequence[Planned], settings: KitchenSettings) -> Iterable[Recipe]:
-    """Our own tasks, even where a small kitchen has no video of one; of a real release, those that have videos."""
+    """Our own recipes, even those without a video in a small kitchen; of a real release, those with videos."""
     if settings.timelines:
         return dict.fromkeys(each.recipe for each in planned)
     return recipes_of(settings)
 
 
 def _task(recipe: Recipe) -> str:
-    """CrossTask's five lines; the third is an address, of which the kitchen has none."""
+    """CrossTask's five lines; the third is an address, which the kitchen does not have."""
     texts = ",".join(step.text for step in recipe.steps)
     return f"{recipe.id}\n{recipe.title}\nmmcc-kitchen/{recipe.id}\n{len(recipe.steps)}\n{texts}\n"
 

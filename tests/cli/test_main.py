@@ -1,4 +1,4 @@
-"""The command line: what a person types, what they get, and how they are told what went wrong."""
+"""The command line: arguments, output, error messages and exit codes."""
 
 import json
 import subprocess
@@ -25,7 +25,7 @@ def folder(make_clip, tmp_path) -> Path:
 def run(capsys, *arguments: object) -> tuple[int, str, str]:
     try:
         code = main([str(word) for word in arguments])
-    except SystemExit as stop:  # argparse's way to end
+    except SystemExit as stop:  # raised by argparse
         code = int(stop.code or 0)
     out, err = capsys.readouterr()
     assert "Traceback" not in err
@@ -41,7 +41,7 @@ def test_help_reads_well(capsys, verb):
         assert name in out
 
 
-def test_train_lists_every_configuration_that_comes_along(capsys):
+def test_train_lists_every_shipped_configuration(capsys):
     _, out, _ = run(capsys, "train", "--help")
     listed = " ".join(out.split())
     assert "mmcc" in shipped_names() and f"one of {', '.join(shipped_names())} (default" in listed
@@ -55,7 +55,7 @@ def test_ingest_and_inspect_a_folder(capsys, folder, tmp_path):
     assert Image.open(tmp_path / "sheet.png").width > 1000
 
 
-def test_json_is_what_scripts_were_promised(capsys, folder, tmp_path):
+def test_json_is_as_documented(capsys, folder, tmp_path):
     (folder / "bad.mp4").write_bytes(b"\0" * 2000)
     code, out, _ = run(capsys, "ingest", folder, "-o", tmp_path / "c", "--json")
     told = json.loads(out)
@@ -105,7 +105,7 @@ def test_partly_decodable_files_are_listed_with_their_seconds(capsys, make_clip,
         (["ingest", "other.csv", "-o", "c"], 3, "video_id"),
         (["ingest", "arrays", "-o", "c"], 3, "--features RATE"),
         (["inspect", "src"], 3, "not a corpus"),
-        (["inspect", "nowhere"], 3, "nowhere: is not a corpus (there is no such folder)"),
+        (["inspect", "nowhere"], 3, "nowhere: is not a corpus (no such folder)"),
     ],
 )
 def test_wrong_input_gets_a_line_and_a_code(capsys, folder, tmp_path, monkeypatch, arguments, code, message):
@@ -133,7 +133,7 @@ def test_a_missing_dependency_comes_with_its_command(capsys, folder, tmp_path, m
     assert code == 5 and "pip install 'mmcc[asr]'" in err
 
 
-def test_transcribe_listens_where_there_are_no_captions(capsys, shared, tmp_path):
+def test_transcribe_is_used_where_captions_are_missing(capsys, shared, tmp_path):
     pytest.importorskip("moonshine_voice", reason="needs the extra asr")
     (tmp_path / "src").mkdir()
     (tmp_path / "src" / "friday.mp4").symlink_to(shared / "clips" / "friday.mp4")
@@ -148,7 +148,7 @@ def test_transcribe_listens_where_there_are_no_captions(capsys, shared, tmp_path
     assert json.loads(out)["caption_kinds"] == {"transcribed": 1}
 
 
-def test_verbose_tells_which_captions_were_taken(capsys, folder, tmp_path):
+def test_verbose_shows_which_captions_were_taken(capsys, folder, tmp_path):
     (folder / "soup.asr.vtt").write_text("WEBVTT\n\n00:01.000 --> 00:02.000\nother words\n")
     assert "soup.srt" not in run(capsys, "ingest", folder, "-o", tmp_path / "quiet")[2]
     _, _, err = run(capsys, "ingest", folder, "-o", tmp_path / "c", "-v")
@@ -179,7 +179,7 @@ def test_a_feature_corpus_has_no_pictures_to_draw(capsys, tmp_path):
     assert code == 3 and "features" in err
 
 
-def test_a_full_pipe_is_no_error(folder, tmp_path):
+def test_a_closed_pipe_is_not_an_error(folder, tmp_path):
     main(["ingest", str(folder), "-o", str(tmp_path / "c")])
     command = f"{sys.executable} -m mmcc inspect {tmp_path / 'c'} | head -c 1"
     done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True)
@@ -200,6 +200,6 @@ def test_dotted_settings_reach_the_verb_that_takes_them(capsys):
         (["train", "x"], "-o RUN"),
     ],
 )
-def test_settings_that_nobody_takes_are_refused(capsys, arguments, word):
+def test_unknown_settings_are_refused(capsys, arguments, word):
     code, _, err = run(capsys, *arguments)
     assert code == 2 and word in err

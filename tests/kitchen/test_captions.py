@@ -21,7 +21,7 @@ def narration(number: int) -> tuple[Spoken, ...]:
 
 @st.composite
 def narrations(draw) -> list[Spoken]:
-    """Any words, also repeated ones, at any times."""
+    """Any words, including repeated ones, at any times."""
     words = st.sampled_from("No no yes Stir it the pan, don't onions. all-purpose 2 & okay? <3 I".split())
     now = 0
     spoken = []
@@ -78,7 +78,7 @@ def test_a_narration_survives_both_styles(number):
     assert write_rolling(spoken) == roll(as_heard(spoken))
 
 
-def test_the_reader_tells_the_styles_apart():
+def test_the_reader_distinguishes_the_styles():
     assert looks_automatic(write_rolling(narration(0)).encode()[:2048])
     assert not looks_automatic(write_clean(narration(0)).encode()[:2048])
 

@@ -1,4 +1,4 @@
-"""Vectors in place of pixels."""
+"""Feature vectors instead of pixels."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ def scripts():
     return [script_of(each, chosen) for each in plan(chosen)]
 
 
-def test_one_vector_a_second(scripts):
+def test_one_vector_per_second(scripts):
     features = script_features(scripts[0])
     assert features.shape == (int(scripts[0].timeline.duration), DIMS)
     assert features.dtype == np.float32
@@ -29,12 +29,12 @@ def test_numbers_are_of_ordinary_size(scripts):
     assert 0.5 < features.std() < 2
 
 
-def test_every_number_is_a_whole_one_before_scaling(scripts):
+def test_every_number_is_an_integer_before_scaling(scripts):
     scaled = script_features(scripts[1]).astype(np.float64) * (1 << 14)
-    assert np.array_equal(scaled, np.rint(scaled))  # nothing was rounded on the way, on any machine
+    assert np.array_equal(scaled, np.rint(scaled))  # no rounding, on any machine
 
 
-def test_the_view_is_nonlinear_noisy_and_tells_acts_apart(scripts):
+def test_the_view_is_nonlinear_noisy_and_separates_acts(scripts):
     """Frames of one act are nearer to each other than to those of other acts, across videos."""
     rows, acts = [], []
     for script in scripts:

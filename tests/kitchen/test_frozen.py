@@ -1,4 +1,4 @@
-"""Version 1 of the kitchen, pinned. A change of any hash here is a change of the world: a new KITCHEN_VERSION."""
+"""Version 1 of the kitchen, pinned. A change of any hash here changes the world and needs a new KITCHEN_VERSION."""
 
 import hashlib
 import json

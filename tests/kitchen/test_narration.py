@@ -1,4 +1,4 @@
-"""Narration is half chatter, a little off in time, and tells neither the time nor the task by itself."""
+"""Narration is half chatter, slightly off in time, and reveals neither the time nor the task by itself."""
 
 from collections import Counter, defaultdict
 from functools import cache
@@ -124,7 +124,7 @@ def _length(shown: Shown) -> float:
 
 
 @pytest.mark.parametrize("automatic", [False, True])
-def test_no_word_gives_a_task_away(automatic):
+def test_no_word_reveals_a_task(automatic):
     tasks: dict[str, Counter[str]] = defaultdict(Counter)
     for video in videos():
         texts = [spoken.text for spoken in video.spoken]
@@ -138,8 +138,8 @@ def test_no_word_gives_a_task_away(automatic):
             assert max(counts.values()) / counts.total() < 0.85, word
 
 
-def test_words_of_chatter_do_not_tell_early_from_late():
-    """Naive Bayes on a bag of words, trained on one half of the videos and asked about the other."""
+def test_words_of_chatter_do_not_reveal_early_or_late():
+    """Naive Bayes on bags of words, trained on one half of the videos and tested on the other."""
     counts: dict[bool, Counter[str]] = {False: Counter(), True: Counter()}
     for number, late, spoken in chatter():
         if number % 2:
@@ -156,7 +156,7 @@ def test_words_of_chatter_do_not_tell_early_from_late():
     assert abs(sum(right) / len(right) - 0.5) < 0.03
 
 
-def test_length_and_density_of_speech_do_not_tell_early_from_late():
+def test_length_and_density_of_speech_do_not_reveal_early_or_late():
     early = [len(words_of(spoken)) for _, late, spoken in chatter() if not late]
     late = [len(words_of(spoken)) for _, late, spoken in chatter() if late]
     assert sum(early) / len(early) == pytest.approx(sum(late) / len(late), rel=0.02)
@@ -198,6 +198,6 @@ def test_a_very_short_video_and_one_without_steps():
     assert all(spoken.shown is None for spoken in narrate(PRIMARY[0], [], 60.0, Rng(1)))
 
 
-def test_the_same_dice_say_the_same():
+def test_the_same_rng_says_the_same():
     video = videos()[7]
     assert narrate(video.recipe, video.shown, video.duration, Rng("narration", 7)) == video.spoken

@@ -1,4 +1,4 @@
-"""What is cooked."""
+"""The recipes."""
 
 from collections import Counter, defaultdict
 

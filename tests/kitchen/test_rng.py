@@ -1,4 +1,4 @@
-"""Chance that is the same everywhere."""
+"""Random streams that are the same everywhere."""
 
 import statistics
 
@@ -31,13 +31,13 @@ def test_integers_lie_within_both_ends(name, low, more):
 
 
 @given(st.lists(st.integers(), max_size=8), st.integers())
-def test_shuffling_keeps_what_there_is(items, seed):
+def test_shuffling_keeps_every_item(items, seed):
     rng = Rng(seed)
     assert sorted(rng.shuffled(items)) == sorted(items)
     assert len(rng.sample(items, 3)) == min(3, len(items))
 
 
-def test_weights_are_how_often():
+def test_weights_are_frequencies():
     rng = Rng("weights")
     drawn = [rng.weighted({"a": 3.0, "b": 1.0, "never": 0.0}) for _ in range(4000)]
     assert drawn.count("a") / len(drawn) == pytest.approx(0.75, abs=0.03)

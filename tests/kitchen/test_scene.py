@@ -1,4 +1,4 @@
-"""What was done stays, until it goes somewhere else."""
+"""The state of the scene persists until something changes it."""
 
 import pytest
 from hypothesis import given
@@ -12,7 +12,7 @@ BY_TITLE = {recipe.title: recipe for recipe in RECIPES}
 
 
 def cooked(title, *texts):
-    """The scene after these steps, what they need being done off camera."""
+    """The scene after these steps; what they require is done off camera."""
     recipe = BY_TITLE[title]
     world = World(recipe)
     for text in texts:
@@ -64,7 +64,7 @@ def test_pasta_is_plated_without_its_water():
     assert items(cooked("Make Pasta with Tomato Sauce", "put pasta on plate")["plate"].top) == ["pasta"]
 
 
-def test_a_second_batch_takes_the_place_of_the_first():
+def test_a_second_batch_replaces_the_first():
     twice = cooked("Make Pancakes", "pour mixture into pan", "flip pancake", "whisk mixture", "pour mixture into pan")
     assert {portion.cooked for portion in twice["pan"].mixed} == {0.0}
 
@@ -100,7 +100,7 @@ def test_chocolate_melts_into_the_milk():
     assert items(pot.mixed) == ["milk", "chocolate"] and pot.top == ()
 
 
-def test_within_a_step_things_arrive_half_way_and_cook_by_and_by():
+def test_within_a_step_things_arrive_half_way_and_cook_gradually():
     recipe = BY_TITLE["Make Tomato Soup"]
     texts = [step.text for step in recipe.steps]
     start = laid_out(recipe)

@@ -27,7 +27,7 @@ def test_the_timeline_is_the_real_one():
     assert video.split == "train"
 
 
-def test_a_video_without_steps_is_left_out():
+def test_a_video_without_steps_is_skipped():
     bare, labelled = (
         Item("bare", None, tasks=("7",)),
         Item("abc", None, tasks=("7",), steps=(LabelledClip(1, 2.0, 3.0),)),
@@ -42,7 +42,7 @@ def test_a_release_without_labels_is_refused():
         plan_from(Path("release"), TASKS, [Item("bare", None, tasks=("7",))])
 
 
-def test_nothing_is_said_of_where_a_real_step_happens():
+def test_no_sentence_says_where_a_real_step_happens():
     (video,) = planned((1, 3.0, 60.0), (2, 70.0, 140.0))
     said = [spoken.text for spoken in script_of(video, KitchenSettings()).spoken if spoken.about is not None]
     assert len(said) > 5 and not any("table" in text for text in said)
@@ -66,7 +66,7 @@ def test_the_whole_release(shared):
     assert sum(spoken.about is not None for spoken in script.spoken) > 0
 
 
-def test_another_seed_films_and_tells_it_otherwise():
+def test_another_seed_films_and_narrates_it_differently():
     video = Item("abc", None, tasks=("7",), steps=(LabelledClip(1, 3.0, 30.0), LabelledClip(2, 40.0, 70.0)))
     scripts = []
     for seed in (0, 1):

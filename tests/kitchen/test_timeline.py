@@ -1,4 +1,4 @@
-"""The clock of the kitchen: sound timelines, and no way to tell the time but by what was done."""
+"""The kitchen's timelines are sound, and only the steps done reveal the time."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -38,7 +38,7 @@ def test_two_decimals_hold_every_time(recipe: Recipe, seed: int) -> None:
 
 
 @given(recipes, seeds)
-def test_the_name_of_the_dice_decides(recipe: Recipe, seed: int) -> None:
+def test_the_name_of_the_rng_decides(recipe: Recipe, seed: int) -> None:
     timeline = draw_timeline(recipe, Rng("clock", seed))
     assert timeline == draw_timeline(recipe, Rng("clock", seed))
     assert timeline != draw_timeline(recipe, Rng("clock", seed + 1))
@@ -66,7 +66,7 @@ def ends(timeline: Timeline) -> list[float]:
 
 
 @pytest.mark.parametrize("lengths", [durations, gaps, ends])
-def test_the_halves_of_a_video_last_alike(videos: list[Video], lengths) -> None:
+def test_the_halves_of_a_video_last_equally_long(videos: list[Video], lengths) -> None:
     """As shares of the whole, as the tails are heavy; the middle one of an odd number belongs to neither half."""
     drawn = [lengths(timeline) for _, timeline in videos]
     differences = [half_difference(values) for values in drawn if len(values) > 1]
@@ -80,7 +80,7 @@ def half_difference(values: Sequence[float]) -> float:
     return (second - first) / max(first + second, 1e-9)
 
 
-def test_early_and_late_steps_of_a_recipe_last_alike(videos: list[Video]) -> None:
+def test_early_and_late_steps_of_a_recipe_last_equally_long(videos: list[Video]) -> None:
     early: list[float] = []
     late: list[float] = []
     for recipe, timeline in videos:

@@ -1,4 +1,4 @@
-"""The narrator speaks English: bent verbs, fitting articles, no slot left open, no word that tells the time."""
+"""The narrator speaks English: inflected verbs, fitting articles, no open slot, no word that reveals the time."""
 
 import re
 
@@ -70,7 +70,7 @@ def test_every_noun_of_the_recipes_is_known():
 
 
 @pytest.mark.parametrize("step", STEPS + [Step(text, "") for text in CROSSTASK], ids=lambda step: step.text)
-def test_a_step_is_said_in_many_ways_and_none_tells_the_time(step):
+def test_a_step_is_said_in_many_ways_and_none_reveals_the_time(step):
     said = said_of(step, 60)
     assert len(set(said)) > 45
     for text in said:
@@ -101,7 +101,7 @@ def test_two_steps_may_share_a_sentence():
     assert {"flour", "sugar", "and"} <= said
 
 
-def test_chatter_is_long_and_wide_and_tells_no_time():
+def test_chatter_is_varied_and_does_not_reveal_the_time():
     said = [chat(Rng("chat", number)) for number in range(3000)]
     words = {word for text in said for word in bare(text)}
     assert len(set(said)) > 2500
@@ -116,7 +116,7 @@ def test_greetings_and_farewells_name_the_task():
     assert any("grill a steak" in take_leave("Grill a Steak", Rng(number)) for number in range(20))
 
 
-def test_the_same_dice_say_the_same():
+def test_the_same_rng_says_the_same():
     assert [say_step(step, Rng(5)) for step in STEPS] == [say_step(step, Rng(5)) for step in STEPS]
     assert chat(Rng(5)) == chat(Rng(5))
 

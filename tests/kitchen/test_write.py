@@ -35,7 +35,7 @@ def snapshot(folder):
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_the_adapter_of_crosstask_reads_it(kitchen):
+def test_the_crosstask_reader_reads_it(kitchen):
     source = read_crosstask(kitchen)
     planned = plan(SMALL)
     assert source.skipped == []
@@ -84,7 +84,7 @@ def test_a_second_run_changes_nothing_and_a_lost_file_comes_back(kitchen, capsys
     assert snapshot(kitchen) == before
 
 
-def test_a_killed_run_is_gone_on_with(kitchen, tmp_path):
+def test_a_killed_run_is_resumed(kitchen, tmp_path):
     out = tmp_path / "killed"
     process = subprocess.Popen([sys.executable, "-m", "mmcc", "kitchen", str(out), *FLAGS, "--features"])
     deadline = time.monotonic() + 60
@@ -105,14 +105,14 @@ def test_two_runs_do_not_write_at_once(kitchen, capsys):
     assert "another mmcc process is writing to it" in capsys.readouterr().err
 
 
-def test_a_run_that_died_before_its_first_file_is_gone_on_with(tmp_path):
+def test_a_run_that_died_before_its_first_file_is_resumed(tmp_path):
     (tmp_path / ".tmp-kitchen.json.123-4").write_text("{")
     (tmp_path / ".lock").touch()
     assert main(["kitchen", str(tmp_path), "--videos", "2", "--size", "32", "--fps", "0.2"]) == 0
     assert len(list((tmp_path / "videos").iterdir())) == 2 and not list(tmp_path.glob(".tmp-*"))
 
 
-def test_an_interrupted_run_says_how_to_go_on(tmp_path):
+def test_an_interrupted_run_says_how_to_resume(tmp_path):
     out = tmp_path / "stopped"
     process = subprocess.Popen(
         [sys.executable, "-m", "mmcc", "kitchen", str(out), "--videos", "200"], stderr=subprocess.PIPE, text=True
@@ -161,17 +161,17 @@ def test_a_damaged_kitchen_json_is_named(tmp_path):
 @pytest.mark.parametrize(
     ("flags", "word"),
     [
-        (["--tasks", "19"], "at most 18"),
+        (["--recipes", "19"], "at most 18"),
         (["--size", "97"], "even"),
         (["--timelines", "release"], "--features"),
-        (["--timelines", "release", "--features", "--videos", "3"], "--videos does not go"),
+        (["--timelines", "release", "--features", "--videos", "3"], "--videos cannot be combined"),
         (["--size", "100000"], "at most 1024"),
         (["--no-pixels"], "--features"),
         (["--videos", "0"], "at least 1"),
         (["--fps", "nan"], "finite"),
     ],
 )
-def test_flags_that_make_no_sense_are_refused(tmp_path, capsys, flags, word):
+def test_impossible_flags_are_refused(tmp_path, capsys, flags, word):
     try:
         code = main(["kitchen", str(tmp_path / "out"), *flags])
     except SystemExit as stopped:  # argparse's own

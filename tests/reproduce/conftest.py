@@ -19,7 +19,7 @@ from tests.reproduce.tiny_reproduction import SMALL, TINY, own_videos
 def steps_corpus(tmp_path_factory) -> Path:
     """60 kitchen videos of 3 primary tasks and a related one, 12 of them held out."""
     folder = tmp_path_factory.mktemp("reproduce")
-    arguments = ["kitchen", str(folder / "kitchen"), "--videos", "60", "--tasks", "3", "--features", "--no-pixels"]
+    arguments = ["kitchen", str(folder / "kitchen"), "--videos", "60", "--recipes", "3", "--features", "--no-pixels"]
     assert main(arguments) == 0
     assert main(["ingest", str(folder / "kitchen"), "-o", str(folder / "corpus"), "--features", "1"]) == 0
     return folder / "corpus"
@@ -35,7 +35,7 @@ def unlabelled(tmp_path_factory) -> Path:
 def pictures(tmp_path_factory) -> Path:
     """Ten videos of one task, 32 pixels wide; two of them held out."""
     folder = tmp_path_factory.mktemp("pictures")
-    arguments = ["kitchen", str(folder / "kitchen"), "--videos", "10", "--tasks", "1", "--size", "32", "--fps", "1"]
+    arguments = ["kitchen", str(folder / "kitchen"), "--videos", "10", "--recipes", "1", "--size", "32", "--fps", "1"]
     assert main(arguments) == 0
     assert main(["ingest", str(folder / "kitchen"), "-o", str(folder / "corpus"), "--size", "32"]) == 0
     return folder / "corpus"

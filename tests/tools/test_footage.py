@@ -149,7 +149,7 @@ def test_bad_files_are_skipped_with_a_reason(kitchen, cache, tmp_path):  # noqa:
     reasons = dict(opened.skipped)
     assert "no such file" in reasons[str(sources[0])]
     assert reasons[str(sources[1])]
-    assert "holds no video" in reasons[str(sources[2])]
+    assert "has no videos" in reasons[str(sources[2])]
     assert len(decoded(cache)) == 1  # a failure is not kept
 
 

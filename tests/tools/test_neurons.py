@@ -27,7 +27,7 @@ from mmcc.training.loop import train
 def trained(tmp_path_factory) -> tuple[str, Path]:
     """A run of two steps on eight small videos, and their corpus."""
     folder = tmp_path_factory.mktemp("neurons")
-    kitchen = ["kitchen", str(folder / "kitchen"), "--videos", "8", "--tasks", "1", "--size", "32", "--fps", "1"]
+    kitchen = ["kitchen", str(folder / "kitchen"), "--videos", "8", "--recipes", "1", "--size", "32", "--fps", "1"]
     assert main(kitchen) == 0
     lists = [folder / "kitchen" / name for name in ("videos.csv", "videos_val.csv")]
     lists[0].write_text("".join(path.read_text() for path in lists))  # none is held out, so that all are looked at

@@ -317,7 +317,7 @@ def test_what_the_verb_refuses(bright, tmp_path, capsys):
         assert told in errors and "Traceback" not in errors
     (tmp_path / "fake.mp4").write_text("not a video")
     assert main(["unshuffle", run, str(tmp_path / "fake.mp4")]) == EXIT_BAD_INPUT
-    for option in (["--by", "magic"], ["--segments", "1"]):
+    for option in (["--by", "magic"], ["--clips", "1"]):
         with pytest.raises(SystemExit) as stopped:
             main(["unshuffle", run, folder, *option])
         assert stopped.value.code == EXIT_USAGE
