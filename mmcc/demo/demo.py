@@ -22,17 +22,17 @@ import mmcc
 from mmcc.corpus import Corpus
 from mmcc.corpus.find import find_source
 from mmcc.corpus.ingest import IngestSettings, ingest
+from mmcc.demo.results import BASELINE, PARTS, PLUS, demo_results, share_of_the_way
 from mmcc.errors import InputError, OutputError
+from mmcc.evaluation.evaluate import evaluate
+from mmcc.evaluation.runs import LAST, find_checkpoint
 from mmcc.files import replace_text
 from mmcc.kitchen.plan import KitchenSettings, plan
 from mmcc.kitchen.write import write_kitchen
 from mmcc.media.video import Sampling
 from mmcc.progress import bar, file_progress
-from mmcc.evaluation.evaluate import evaluate
-from mmcc.reproduce.store import strict_json
-from mmcc.demo.results import PARTS, PLUS, BASELINE, demo_results, share_of_the_way
 from mmcc.report.model_report import held_out, model_report, read_results
-from mmcc.evaluation.runs import LAST, find_checkpoint
+from mmcc.reproduce.store import strict_json
 from mmcc.tools.cache import Cache
 from mmcc.tools.model import open_model
 from mmcc.training.config import load_config

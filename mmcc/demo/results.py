@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from mmcc.report.tables import Cell, Column, Row, Table, to_markdown
 from mmcc.report.measured import Evaluation
+from mmcc.report.tables import Cell, Column, Row, Table, to_markdown
 
 SCHEMA = 1
 PLUS, BASELINE, CHANCE, ORACLE = "mmcc+", "cross_modal", "chance", "oracle"

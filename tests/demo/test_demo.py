@@ -6,12 +6,12 @@ import sys
 from dataclasses import replace
 
 import pytest
-from tests.demo.tiny_demo import TINY, Made
 
 from mmcc.cli.main import main
-from mmcc.errors import InputError
 from mmcc.demo.demo import Demo, start_over
 from mmcc.demo.results import demo_results, demo_table, share_of_the_way
+from mmcc.errors import InputError
+from tests.demo.tiny_demo import TINY, Made
 
 MODELS = {"mmcc+", "cross_modal", "chance", "oracle"}
 
