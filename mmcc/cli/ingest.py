@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import json as json_module
 import os
-import sys
 from pathlib import Path
 from typing import Annotated, Literal
 
 from mmcc.cli.arguments import Arg, UsageError
-from mmcc.cli.exit_codes import EXIT_BAD_INPUT, EXIT_OK, EXIT_SKIPPED
-from mmcc.text import one_line
+from mmcc.cli.exit_codes import EXIT_BAD_INPUT, EXIT_SKIPPED
+from mmcc.cli.output import answer, note
 
 
 def ingest(
     src: Annotated[Path, Arg("a folder of narrated video, a CrossTask release, a HowTo100M index (.csv), or a file")],
     /,
     *,
-    output: Annotated[Path, Arg("the corpus: made, or gone on with", short="-o", metavar="CORPUS")],
+    output: Annotated[Path, Arg("corpus folder (created, or resumed)", short="-o", metavar="CORPUS")],
     fps: Annotated[float | None, Arg("frames per second (default: 1)", metavar="RATE", above=0)] = None,
     size: Annotated[int, Arg("side of a stored frame, in pixels", metavar="PIXELS", least=8)] = 128,
     fit: Annotated[
@@ -76,8 +74,7 @@ def ingest(
     source = find_source(
         src, videos=videos, captions=captions, category=category, features=features is not None, language=language
     )
-    for line in source.summary + (source.choices if verbose else []):
-        print(one_line(line), file=sys.stderr)
+    note(*source.summary, *(source.choices if verbose else []))
     settings = IngestSettings(
         Sampling(fps or 1.0, size, fit, exact, max_pixels, max_hours * 3600),
         feature_rate=features,
@@ -89,7 +86,7 @@ def ingest(
     )
     with file_progress("ingest") as progress:
         report = run_ingest(source, output, settings, progress)
-    print(json_module.dumps(report.to_json(), ensure_ascii=False) if json else render_ingest(report, output))
+    code = answer(report.to_json(), render_ingest(report, output), as_json=json)
     if not report.ingested and not report.segments:  # annotations alone are something
         return EXIT_BAD_INPUT
-    return EXIT_SKIPPED if report.skipped else EXIT_OK
+    return EXIT_SKIPPED if report.skipped else code

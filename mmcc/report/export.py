@@ -16,7 +16,7 @@ from mmcc.errors import InputError
 from mmcc.media.jpeg import encode_jpeg
 from mmcc.report.html import Markup, element
 from mmcc.report.page import Section, write_page
-from mmcc.report.sheets import clock
+from mmcc.text import clock
 from mmcc.tools.footage import Footage
 from mmcc.tools.transitions import Change, Narration, VideoChanges
 

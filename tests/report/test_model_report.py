@@ -6,6 +6,7 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+from mmcc.report.walks import FAR, Edge, Station, Walk, examples, walk
 
 from mmcc.cli.main import main
 from mmcc.corpus import Corpus
@@ -15,7 +16,6 @@ from mmcc.evaluation.runs import find_checkpoint
 from mmcc.report.examples import ReportContext, nexts, orders, transitions
 from mmcc.report.gallery import Gauge, Lane, Thumbnail, card, gauges, heated, picture, row, timeline
 from mmcc.report.measured import headline, measured
-from mmcc.report.walks import FAR, Edge, Station, Walk, examples, walk
 
 NASTY = "<script>alert('x')</script>\" onload=\"y & <b>"
 
@@ -117,7 +117,7 @@ def test_another_corpus_does_not_tell_what_it_learnt_from(made, tmp_path, monkey
         (["nothing", "-o", "{tmp}/a.html"], 3, "there is no such folder"),
         (["{run}", "-o", "{tmp}/none/a.html"], 2, "there is no folder"),
         (["{run}", "-o", "{tmp}/a.html", "--results", "{tmp}/none.json"], 3, "cannot be read"),
-        (["{run}", "-o", "{tmp}/a.html", "--results", "{tmp}/list.json"], 3, "is not what mmcc evaluate writes"),
+        (["{run}", "-o", "{tmp}/a.html", "--results", "{tmp}/list.json"], 3, "was not written by mmcc evaluate"),
         (["{run}", "-o", "{tmp}/a.html", "--corpus", "{tmp}"], 3, "manifest.json"),
         (["{run}/checkpoints/00000004", "-o", "{tmp}/a.html", "--checkpoint", "best", "--corpus", "x"], 3, "x"),
     ],

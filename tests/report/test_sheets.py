@@ -8,7 +8,7 @@ from PIL import Image
 
 from mmcc.errors import InputError
 from mmcc.report import sheets as drawing
-from mmcc.report.sheets import Strip, Tile, clock, draw_sheet, parse_clock, wrap, written
+from mmcc.report.sheets import Strip, Tile, draw_sheet, wrap, written
 
 RED, BLUE = (np.full((48, 64, 3), colour, np.uint8) for colour in ((250, 10, 10), (10, 10, 250)))
 
@@ -49,7 +49,7 @@ def test_captions_make_room_for_themselves(tmp_path):
 
 
 def test_text_is_wrapped_to_its_width_and_cut_with_an_ellipsis():
-    font = drawing._font(12)
+    font = drawing.font(12)
     text = "a bit of everything goes into this soup and more"
     lines = wrap(text, font, 200, 10)
     assert " ".join(lines) == text and len(lines) > 1
@@ -68,10 +68,10 @@ def test_any_text_can_be_drawn(tmp_path, text):
 
 def test_without_a_font_of_the_system(tmp_path, monkeypatch):
     monkeypatch.setattr(drawing, "_system_font", lambda bold: "")
-    drawing._font.cache_clear()
-    assert drawing._known("schälen → 切る…") == "schalen -> ??..."
+    drawing.font.cache_clear()
+    assert drawing.known("schälen → 切る…") == "schalen -> ??..."
     assert drawn(tmp_path, "schälen", [[Tile(RED, "ä", "切る")]]).size
-    drawing._font.cache_clear()
+    drawing.font.cache_clear()
 
 
 def test_a_long_row_goes_on_below_and_columns_stand_beside_each_other(tmp_path):
@@ -110,16 +110,3 @@ def test_nothing_to_draw_is_a_sheet_too(tmp_path):
 def test_a_place_that_cannot_be_written(tmp_path):
     with pytest.raises(InputError, match="cannot be written"):
         draw_sheet(tmp_path / "no" / "sheet.png", "", [])
-
-
-def test_clock():
-    times = {0: "0:00", 9.99: "0:09", 83: "1:23", 3599.9: "59:59", 3723: "1:02:03", 36000: "10:00:00", -1: "0:00"}
-    assert {seconds: clock(seconds) for seconds in times} == times
-
-
-def test_parse_clock():
-    times = {"1:23": 83, "83": 83, "83.5": 83.5, "1:02:03": 3723, "0:00.5": 0.5, " 2:00 ": 120, "90:00": 5400}
-    assert {text: parse_clock(text) for text in times} == times
-    for text in ("", "x", "1:", ":3", "1:60", "1:2:3:4", "-1", "1.5:00", "nan", "inf", "1e3", "²"):
-        with pytest.raises(ValueError, match="is no time"):
-            parse_clock(text)

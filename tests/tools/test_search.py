@@ -198,7 +198,7 @@ def test_wrong_questions_are_told_in_a_line(kitchen, tmp_path, capsys):  # noqa:
         ([run, corpus, "--text", "zorkmid"], 3, "knows no word of 'zorkmid'"),
         ([run, corpus, "--after", "nobody@0:10"], 3, "nobody"),
         ([run, corpus, "--after", f"{video}@99:59"], 3, "ends at"),
-        ([run, corpus, "--after", f"{video}@soon"], 3, "is no time"),
+        ([run, corpus, "--after", f"{video}@soon"], 3, "is not a time"),
         ([run, corpus, "--after", video], 3, "VIDEO@1:23"),
         ([run, corpus, "--after", str(tmp_path / "bad.png")], 3, "bad.png"),
         ([run, str(tmp_path / "empty"), "--text", "add"], 3, "empty"),
