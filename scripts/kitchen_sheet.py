@@ -33,7 +33,7 @@ def main(out: Path) -> None:
         rows.append(tiles(script, chosen))
         if len(rows) == ROWS:
             break
-    save(sheet_image("", rows), out, quality=76)
+    save(sheet_image("", rows), out, quality=64)
 
 
 def steps_in_order(script: Script) -> list[Moment]:

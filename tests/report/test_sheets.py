@@ -8,7 +8,7 @@ from PIL import Image
 
 from mmcc.errors import InputError
 from mmcc.report import sheets as drawing
-from mmcc.report.sheets import Strip, Tile, draw_sheet, wrap, written
+from mmcc.report.sheets import Heading, Strip, Tile, draw_sheet, save, sheet_image, wrap, written
 
 RED, BLUE = (np.full((48, 64, 3), colour, np.uint8) for colour in ((250, 10, 10), (10, 10, 250)))
 
@@ -110,3 +110,31 @@ def test_nothing_to_draw_is_a_sheet_too(tmp_path):
 def test_a_place_that_cannot_be_written(tmp_path):
     with pytest.raises(InputError, match="cannot be written"):
         draw_sheet(tmp_path / "no" / "sheet.png", "", [])
+
+
+def test_a_heading_stands_above_its_row_with_its_facts_at_the_right(tmp_path):
+    sheet = drawn(tmp_path, "", [[Tile(RED)] * 4, [Tile(BLUE)] * 4], headings=[Heading("Soup", "60 s"), Heading("")])
+    plain = drawn(tmp_path, "", [[Tile(RED)] * 4, [Tile(BLUE)] * 4])
+    top, _, left, right = area(sheet, (250, 10, 10))
+    ink = np.nonzero((sheet[:top, left:right] < 200).any(axis=(0, 2)))[0]
+    assert ink.min() < 10 and ink.max() > right - left - 10  # the name at the left, the facts at the right
+    gaps = [area(each, (10, 10, 250))[0] - area(each, (250, 10, 10))[0] for each in (sheet, plain)]
+    assert gaps[0] == gaps[1] and top > area(plain, (250, 10, 10))[0] + 10
+
+
+def test_a_heading_too_long_for_one_line_takes_more(tmp_path):
+    short, long = (
+        drawn(tmp_path, "", [[Tile(RED)]], headings=[Heading("Soup", facts)]) for facts in ("1 s", "many facts " * 5)
+    )
+    assert area(long, (250, 10, 10))[0] > area(short, (250, 10, 10))[0] + 10
+
+
+def test_a_drawing_is_saved_as_png_or_with_a_quality_as_jpeg(tmp_path):
+    image = sheet_image("", [[Tile(RED)]])
+    save(image, tmp_path / "a.png")
+    save(image, tmp_path / "a.jpg", quality=50)
+    with Image.open(tmp_path / "a.png") as png, Image.open(tmp_path / "a.jpg") as jpeg:
+        assert (png.format, jpeg.format) == ("PNG", "JPEG") and png.size == jpeg.size == (
+            image.width / 2,
+            image.height / 2,
+        )

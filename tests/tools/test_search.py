@@ -15,10 +15,11 @@ from mmcc.corpus import Corpus
 from mmcc.errors import InputError
 from mmcc.evaluation.embedding import embed_videos
 from mmcc.evaluation.search import best_apart
+from mmcc.report.search import draw, render
 from mmcc.tools import search_index
 from mmcc.tools.cache import Cache
 from mmcc.tools.model import open_model
-from mmcc.tools.search import Searcher, draw, render
+from mmcc.tools.search import Searcher
 from mmcc.tools.search_index import make_faiss, open_index, open_library
 from tests.tools.kitchen_footage import kitchen, train  # noqa: F401 a fixture
 
@@ -192,9 +193,9 @@ def test_wrong_questions_are_told_in_a_line(kitchen, tmp_path, capsys):  # noqa:
     (tmp_path / "text.mp4").write_text("no video")
     (tmp_path / "bad.png").write_text("no picture")
     for command, code, said in [
-        ([run, corpus], 2, "ask one thing"),
-        ([run, corpus, "--text", "add", "--after", "x"], 2, "ask one thing"),
-        ([run, corpus, "--change", "add", "pour", "--text", "add"], 2, "ask one thing"),
+        ([run, corpus], 2, "give exactly one of"),
+        ([run, corpus, "--text", "add", "--after", "x"], 2, "give exactly one of"),
+        ([run, corpus, "--change", "add", "pour", "--text", "add"], 2, "give exactly one of"),
         ([run, corpus, "--text", "zorkmid"], 3, "knows no word of 'zorkmid'"),
         ([run, corpus, "--after", "nobody@0:10"], 3, "nobody"),
         ([run, corpus, "--after", f"{video}@99:59"], 3, "ends at"),
