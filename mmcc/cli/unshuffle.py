@@ -20,7 +20,7 @@ def unshuffle(
         Arg("choose the order by which of every two comes first, or by the step from each to the next"),
     ] = "pairs",
     clips: Annotated[
-        int, Arg("how many clips to cut a video into if none are labelled", metavar="N", least=2, most=1000)
+        int, Arg("how many equal clips to cut a video into if none are labelled", metavar="N", least=2, most=1000)
     ] = 8,
     sheet: Annotated[Path | None, Arg("draw the order, with the probability of each link", metavar="PNG")] = None,
     copy_to: Annotated[Path | None, Arg("write numbered copies of the photos to a new folder", metavar="DIR")] = None,

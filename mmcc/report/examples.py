@@ -102,7 +102,7 @@ def _asked(context: ReportContext, footage: Footage, texts: list[str]) -> _Asked
     if not clips or not set(steps) <= set(texts):
         return None
     clip = clip_of(context.model, footage, clips[0].start, clips[0].end, context.cache)
-    found = anticipate(context.model, clip, texts, context.cache)
+    found = anticipate(context.model, clip, texts, context.cache, context.progress)
     return _Asked(found, steps[clips[0].step - 1], frozenset(steps[clips[0].step :]))
 
 

@@ -14,13 +14,14 @@ from mmcc.report.gallery import Thumbnail, card, row
 from mmcc.report.html import Markup
 from mmcc.report.sheets import Tile, draw_sheet
 from mmcc.text import one_line
-from mmcc.tools.unshuffle import PHOTOS, Thing, Unshuffled, UnshuffleResult
+from mmcc.tools.unshuffle import EQUAL, LABELLED, PHOTOS, Thing, Unshuffled, UnshuffleResult
 
 if TYPE_CHECKING:
     from mmcc.media.pictures import Pixels
 
 _ROWS = 12  # on a sheet
 _LARGEST = 352  # pixels on a photo's longer side: all that a sheet shows
+_KINDS = {PHOTOS: "photos", LABELLED: "labelled clips", EQUAL: "equal clips"}
 _BY = {"pairs": "by all pairs", "path": "by the most likely path"}
 
 
@@ -49,8 +50,8 @@ def _set_text(set_: Unshuffled) -> str:
 
 
 def _heading(set_: Unshuffled) -> str:
-    what = f"{set_.kind} of {set_.name}" if set_.name else set_.kind
-    return f"{len(set_.things)} {what}, {_BY[set_.by]}"
+    of = f" of {set_.name}" if set_.name else ""
+    return f"{len(set_.things)} {_KINDS[set_.kind]}{of}, {_BY[set_.by]}"
 
 
 def _sureness(set_: Unshuffled) -> str:

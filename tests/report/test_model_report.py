@@ -113,9 +113,11 @@ def test_another_corpus_does_not_tell_what_it_learnt_from(made, tmp_path, monkey
     results = ["--results", str(made.out / "evaluations/mmcc+.json")]
     assert main(["report", "kitchen", "-o", str(out), "--corpus", str(other), *results]) == 0
     text = Page(out.read_text()).text
-    assert "from narrated videos, of a corpus of 1,200. " in text and "which it has not seen" not in text
-    assert "videos that other keeps for tests" in text
-    assert "On a corpus of 1,200 videos (48 pixels, 1 a second), by its own record." in text
+    assert (
+        "from narrated videos, of a corpus of 1,200, without any labels" in text and "which it has not seen" not in text
+    )
+    assert "test videos of other." in text
+    assert "A corpus of 1,200 videos (48 pixels, 1 a second), according to the model’s own record." in text
     assert "What it is shown hereother: 24 videos" in text
 
 

@@ -123,7 +123,7 @@ def test_an_index_is_kept_and_refused_for_another_model(kitchen, tmp_path, capsy
     capsys.readouterr()
     assert main([command[0], str(other), *command[2:]]) == 3
     shown = capsys.readouterr()
-    assert shown.out == "" and "was made with another model" in shown.err and "--rebuild" in shown.err
+    assert shown.out == "" and "was built with another model" in shown.err and "--rebuild" in shown.err
     monkeypatch.undo()
     monkeypatch.setenv("MMCC_CACHE", str(kitchen.cache))
     assert main([command[0], str(other), *command[2:], "--rebuild"]) == 0
@@ -136,7 +136,7 @@ def test_an_index_of_another_corpus_or_a_damaged_one_is_refused(kitchen, tmp_pat
     shutil.copytree(kitchen.corpus, copy)
     manifest = json.loads((copy / "manifest.json").read_text())
     (copy / "manifest.json").write_text(json.dumps(manifest | {"skipped": [["x", "gone"]]}))
-    with pytest.raises(InputError, match="not of"):
+    with pytest.raises(InputError, match="not from"):
         searcher(kitchen, copy, folder=index)
     whole = (index / "pi.npy").read_bytes()
     (index / "pi.npy").write_bytes(whole[: len(whole) // 2])
@@ -145,7 +145,7 @@ def test_an_index_of_another_corpus_or_a_damaged_one_is_refused(kitchen, tmp_pat
     (index / "index.json").write_text("[]")
     with pytest.raises(InputError, match="--rebuild"):
         searcher(kitchen, folder=index)
-    with pytest.raises(InputError, match="something else"):
+    with pytest.raises(InputError, match="something other"):
         searcher(kitchen, folder=kitchen.videos[0].parent)
 
 

@@ -112,7 +112,7 @@ def test_what_cannot_be_read_is_left_out_with_a_reason(dawn, cache, photos, tmp_
 @pytest.mark.parametrize(
     "given, told",
     [
-        (["d.png"], "d.png: is one photo"),
+        (["d.png"], "d.png: is a single photo"),
         (["d.png", "twin.png"], "all show the same"),
         (["d.png", "notes.jpg"], "notes.jpg: is no photo that can be read.*1 of 2 photos is left"),
         (["notes.jpg", "notes2.jpg"], "no photo is left"),
