@@ -1,4 +1,4 @@
-"""`mmcc ingest`: narrated video, as it lies on a disk, becomes a corpus."""
+"""`mmcc ingest`: narrated video on disk becomes a corpus."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ def ingest(
     size: Annotated[int, Arg("side of a stored frame, in pixels", metavar="PIXELS", least=8)] = 128,
     fit: Annotated[
         Literal["crop", "letterbox", "short"],
-        Arg("how a frame meets its size: cropped to a square, in a square with bars, or by its short side alone"),
+        Arg("how frames are fitted: cropped to a square, in a square with bars, or scaled by the short side"),
     ] = "crop",
-    exact: Annotated[bool, Arg("decode every frame; else those that no other refers to are skipped")] = False,
+    exact: Annotated[bool, Arg("decode every frame; by default, frames that no other refers to are skipped")] = False,
     encoding: Annotated[
         Literal["jpeg", "raw"] | None, Arg("how frames are stored (default: raw up to 64 pixels, else jpeg)")
     ] = None,
     features: Annotated[
         float | None,
-        Arg("read <id>.npy arrays [T, dims], RATE vectors a second, in place of video", metavar="RATE", above=0),
+        Arg("read <id>.npy arrays [T, dims] with RATE vectors per second instead of video", metavar="RATE", above=0),
     ] = None,
-    transcribe: Annotated[bool, Arg("recognise speech where there are no captions (extra: asr)")] = False,
-    language: Annotated[str, Arg("captions to prefer", metavar="CODE")] = "en",
-    videos: Annotated[Path | None, Arg("where a release's videos are (default: beside it)", metavar="DIR")] = None,
+    transcribe: Annotated[bool, Arg("recognise speech in videos without captions (extra: asr)")] = False,
+    language: Annotated[str, Arg("language of captions to prefer", metavar="CODE")] = "en",
+    videos: Annotated[Path | None, Arg("folder of a release's videos (default: beside it)", metavar="DIR")] = None,
     captions: Annotated[
-        Path | None, Arg("where captions are, if not beside the videos: a folder, or a caption.json", metavar="PATH")
+        Path | None, Arg("captions, if not beside the videos: a folder, or a caption.json", metavar="PATH")
     ] = None,
     category: Annotated[str | None, Arg("only this category of a HowTo100M index", metavar="NAME")] = None,
     workers: Annotated[int | None, Arg("files to decode at once (default: one per core)", metavar="N", least=1)] = None,
@@ -43,11 +43,11 @@ def ingest(
     max_hours: Annotated[float, Arg("longest video", metavar="HOURS", above=0)] = 12,
     max_pixels: Annotated[int, Arg("largest frame, width times height", metavar="N", least=1)] = 8192 * 4320,
     json: Annotated[bool, Arg("print the outcome as JSON")] = False,
-    verbose: Annotated[bool, Arg("say which captions were chosen, and why", short="-v")] = False,
+    verbose: Annotated[bool, Arg("say which captions were chosen and why", short="-v")] = False,
 ) -> int:
-    """Turn narrated video, as it lies on a disk, into a corpus.
+    """Turn narrated video on disk into a corpus.
 
-    Stop it at any moment and run it again: it goes on where it was.
+    Stop it at any time and run it again: it resumes where it stopped.
 
     examples:
       mmcc ingest ~/Videos/cooking -o cooking.corpus

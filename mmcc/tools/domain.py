@@ -60,11 +60,11 @@ class Domain:
     threshold_of_few: float  # for fewer than four frames
 
     @classmethod
-    def fit(cls, learnt: Sequence[Floats], held_out: Sequence[Floats]) -> Domain:
+    def fit(cls, training: Sequence[Floats], held_out: Sequence[Floats]) -> Domain:
         """From the looks [n, K] of each training video, and of held-out ones that set the threshold."""
-        every = np.concatenate(learnt)
+        every = np.concatenate(training)
         mean, spread = every.mean(axis=0), every.std(axis=0) + 1e-6
-        scaled = [(looks - mean) / spread for looks in learnt if len(looks) > 1]
+        scaled = [(looks - mean) / spread for looks in training if len(looks) > 1]
         between = np.cov(np.stack([looks.mean(axis=0) for looks in scaled]).T)
         within = np.mean([np.cov(looks.T) for looks in scaled], axis=0)
         draft = cls(mean, spread, between, within, np.inf, np.inf)
@@ -177,11 +177,11 @@ def fit_domain(corpus: Corpus, held_out: float, size: int) -> Domain | None:
     """From a corpus's training videos, with the threshold from its validation videos; None if there are too few."""
     from mmcc.data.splits import some_of, videos_for
 
-    learnt = some_of(videos_for(corpus, "train", held_out), _VIDEOS)
-    chosen = videos_for(corpus, "validation", held_out) or learnt
-    if corpus.manifest.encoding == "float32" or sum(len(corpus[each].times) > 1 for each in learnt) < _LEAST_VIDEOS:
+    training = some_of(videos_for(corpus, "train", held_out), _VIDEOS)
+    chosen = videos_for(corpus, "validation", held_out) or training
+    if corpus.manifest.encoding == "float32" or sum(len(corpus[each].times) > 1 for each in training) < _LEAST_VIDEOS:
         return None
-    return Domain.fit(list(_looks(corpus, learnt, size)), list(_looks(corpus, chosen, size)))
+    return Domain.fit(list(_looks(corpus, training, size)), list(_looks(corpus, chosen, size)))
 
 
 def _looks(corpus: Corpus, ids: Iterable[str], size: int) -> Iterable[Floats]:
