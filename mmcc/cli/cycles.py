@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-from mmcc.cli.arguments import Arg, UsageError
+from mmcc.cli.arguments import Arg
 from mmcc.cli.models import MODEL
 from mmcc.cli.output import answer, wrote
+from mmcc.errors import UsageError
 from mmcc.text import parse_clock
 
 

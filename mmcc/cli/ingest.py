@@ -6,9 +6,10 @@ import os
 from pathlib import Path
 from typing import Annotated, Literal
 
-from mmcc.cli.arguments import Arg, UsageError
+from mmcc.cli.arguments import Arg
 from mmcc.cli.exit_codes import EXIT_BAD_INPUT, EXIT_SKIPPED
 from mmcc.cli.output import answer, note
+from mmcc.errors import UsageError
 
 
 def ingest(

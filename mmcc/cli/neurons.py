@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from mmcc.cli.arguments import Arg, UsageError
+from mmcc.cli.arguments import Arg
 from mmcc.cli.exit_codes import EXIT_SKIPPED
 from mmcc.cli.models import MODEL
 from mmcc.cli.output import answer, wrote
+from mmcc.errors import UsageError
 
 
 def neurons(

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from mmcc.cli.arguments import Arg, UsageError
+from mmcc.cli.arguments import Arg
 from mmcc.cli.exit_codes import EXIT_OK
 from mmcc.cli.models import MODEL
+from mmcc.errors import UsageError
 
 
 def report(

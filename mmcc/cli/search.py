@@ -6,9 +6,10 @@ import shutil
 from pathlib import Path
 from typing import Annotated
 
-from mmcc.cli.arguments import Arg, UsageError
+from mmcc.cli.arguments import Arg
 from mmcc.cli.models import MODEL
 from mmcc.cli.output import answer, wrote
+from mmcc.errors import UsageError
 
 
 def search(

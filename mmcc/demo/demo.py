@@ -120,7 +120,7 @@ class Demo:
             Stage(
                 "train mmcc+",
                 f"{settings.steps} training steps from scratch: to the future and back, through frames and words.",
-                lambda: self._train(MMCC_PLUS, "kitchen"),
+                lambda: self._train(MMCC_PLUS, "mmcc_plus"),
             ),
             Stage(
                 "train cross_modal",

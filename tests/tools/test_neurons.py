@@ -33,11 +33,11 @@ def trained(tmp_path_factory) -> tuple[str, Path]:
     lists[0].write_text("".join(path.read_text() for path in lists))  # none is held out, so that all are looked at
     lists[1].write_text("")
     assert main(["ingest", str(folder / "kitchen"), "-o", str(folder / "corpus"), "--size", "32"]) == 0
-    return train_briefly(folder / "corpus", folder / "run", "kitchen"), folder / "corpus"
+    return train_briefly(folder / "corpus", folder / "run", "mmcc_plus"), folder / "corpus"
 
 
 def train_briefly(corpus: Path, run: Path, config: str, *more: str) -> str:
-    small = ["model.dims=16", "model.width=16", "train.steps=2", "train.batch_size=4", "train.workers=0"]
+    small = ["model.dims=16", "model.frame_encoder.width=16", "train.steps=2", "train.batch_size=4", "train.workers=0"]
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     train(corpus, run, load_config(config, [*small, *more]), say=lambda line: None)
