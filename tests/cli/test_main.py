@@ -10,8 +10,8 @@ import pytest
 from PIL import Image
 
 from mmcc.cli.main import VERBS, main
-from mmcc.pretrained import shipped_names as shipped_models
-from mmcc.training.shipped import shipped_names
+from mmcc.pretrained import shipped_names
+from mmcc.training.shipped import shipped_configs
 
 SRT = "1\n00:00:00,500 --> 00:00:02,000\nCut the onion.\n"
 
@@ -45,15 +45,15 @@ def test_help_reads_well(capsys, verb):
 def test_train_lists_every_configuration_that_comes_along(capsys):
     _, out, _ = run(capsys, "train", "--help")
     listed = " ".join(out.split())
-    assert "mmcc" in shipped_names() and f"one of {', '.join(shipped_names())} (default" in listed
+    assert "mmcc" in shipped_configs() and f"one of {', '.join(shipped_configs())} (default" in listed
 
 
 def test_every_verb_that_takes_a_model_lists_those_that_come_along(capsys):
     verbs = ("transitions", "cycles", "unshuffle", "anticipate", "search", "neurons", "report")
     for verb in verbs:
         _, out, _ = run(capsys, verb, "--help")
-        assert f"a model that comes with mmcc: {', '.join(shipped_models())}" in " ".join(out.split())
-    assert "kitchen" in shipped_models()
+        assert f"a model that comes with mmcc: {', '.join(shipped_names())}" in " ".join(out.split())
+    assert "kitchen" in shipped_names()
 
 
 def test_ingest_and_inspect_a_folder(capsys, folder, tmp_path):
