@@ -13,34 +13,34 @@ from mmcc.errors import UsageError
 
 
 def kitchen(
-    out: Annotated[Path, Arg("folder to write (created, or resumed)", metavar="OUT")],
+    out: Annotated[Path, Arg("output folder (created, or resumed)", metavar="OUT")],
     /,
     *,
     videos: Annotated[
         int | None,
-        Arg("number of videos, 5 % of them of related recipes (default: 1200)", metavar="N", least=1, most=1e6),
+        Arg("how many videos, 5 % of them of related recipes (default: 1200)", metavar="N", least=1, most=1e6),
     ] = None,
     recipes: Annotated[
         int | None, Arg("how many of the 18 primary recipes (default: 18)", metavar="N", least=1, most=18)
     ] = None,
-    seed: Annotated[int, Arg("random seed: another seed gives other videos", metavar="N", least=0)] = 0,
+    seed: Annotated[int, Arg("random seed: another one gives other videos", metavar="N", least=0)] = 0,
     size: Annotated[
         int | None, Arg("side of a frame, in pixels (default: 96)", metavar="PIXELS", least=32, most=1024)
     ] = None,
     fps: Annotated[float | None, Arg("frames per second (default: 2)", metavar="RATE", least=0.2, most=60)] = None,
     features: Annotated[bool, Arg("also write feature vectors: features/<id>.npy, one per second")] = False,
-    no_pixels: Annotated[bool, Arg("write everything except the videos")] = False,
+    no_pixels: Annotated[bool, Arg("write everything but the videos")] = False,
     timelines: Annotated[
         Path | None,
         Arg("take timelines and steps from a real CrossTask release; needs --features", metavar="RELEASE"),
     ] = None,
-    bookends: Annotated[bool, Arg("start videos with a greeting and end them with a farewell")] = False,
+    bookends: Annotated[bool, Arg("begin videos with greetings and end them with farewells")] = False,
     workers: Annotated[int | None, Arg("videos to draw at once (default: one per core)", metavar="N", least=1)] = None,
     json: Annotated[bool, Arg("print the outcome as JSON")] = False,
 ) -> int:
     """Write a world of narrated video: small cooking videos, captions and annotations, the same on any machine.
 
-    It can be stopped at any time; run the same command again to resume.
+    Stop it at any time and run it again: it resumes where it stopped.
 
     examples:
       mmcc kitchen build/kitchen && mmcc ingest build/kitchen -o kitchen.corpus --size 48
@@ -56,7 +56,7 @@ def kitchen(
     if size is not None and size % 2:
         raise UsageError(f"--size {size}: the side of a video frame must be even.")
     if no_pixels and not features:
-        raise UsageError("--no-pixels needs --features: otherwise there would be nothing to train on.")
+        raise UsageError("--no-pixels needs --features: otherwise there is nothing to train on.")
     given: dict[str, Any] = {"videos": videos, "recipes": recipes, "size": size, "fps": fps}
     chosen = {name: value for name, value in given.items() if value is not None}
     if timelines is None:
@@ -66,9 +66,9 @@ def kitchen(
         planned = plan(settings)
     else:
         if not features:
-            raise UsageError("--timelines needs --features: the look of real steps is unknown and cannot be drawn.")
+            raise UsageError("--timelines needs --features: real steps cannot be drawn.")
         if chosen:
-            raise UsageError(f"--{next(iter(chosen))} cannot be combined with --timelines: the release decides it.")
+            raise UsageError(f"--{next(iter(chosen))} cannot be combined with --timelines: the release determines it.")
         release = read_crosstask(timelines)
         settings, planned = plan_from(timelines, release.tasks, release.items, seed=seed, bookends=bookends)
     with file_progress("kitchen") as progress:
