@@ -1,4 +1,4 @@
-"""Encoders, projections, predictors and soft attention: tensors in, tensors out, and nothing that knows of time."""
+"""Encoders, projections, predictors and soft attention: tensors in, tensors out, without any notion of time."""
 
 from mmcc.models.anticipator import Anticipator
 from mmcc.models.attention import log_attention, soft_attention

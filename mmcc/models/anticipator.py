@@ -2,8 +2,8 @@
 
     prediction = f(Φ_M(M_i)),    target = Ψ_M(M_j) = π_{M_j} of the cross-modal model           (Eq. 10, 11)
 
-Φ and Ψ begin as the same cross-modal model; Φ and f, which is g_fwd's architecture and shared by the modalities, are
-trained, Ψ never is. There is no past predictor, and no state of both modalities.
+Φ and Ψ are initialized with the same cross-modal model. Φ and f are trained, Ψ is not; f has the architecture of g_fwd
+and is shared by the modalities. The model has no past predictor, and no state of both modalities.
 
 Shapes: B segments, N nodes, P packed (valid) nodes, D dims.
 """
@@ -24,7 +24,7 @@ from mmcc.models.registry import Model, register_model
 
 @register_model
 class Anticipator(Model):
-    """`model` is trained, as far as it takes part (Φ and f); `target` is Ψ, always in evaluation mode."""
+    """The used parts of `model` (Φ and f) are trained; `target` is Ψ, always in evaluation mode."""
 
     model_type = "anticipator"
 
@@ -37,7 +37,7 @@ class Anticipator(Model):
         self.target.eval()
 
     def start_from(self, other: Model) -> None:
-        """Both halves from one cross-modal model; its g_fwd, which nothing has trained, is where f begins."""
+        """Initialize both halves with one cross-modal model; f starts from its g_fwd, which is untrained."""
         if not isinstance(other, MMCC):
             super().start_from(other)
             return
@@ -46,7 +46,7 @@ class Anticipator(Model):
 
     def train(self, mode: bool = True) -> Self:
         super().train(mode)
-        self.target.eval()  # batch norm, too, is as the cross-modal model left it
+        self.target.eval()  # batch norm too stays as the cross-modal model left it
         return self
 
     def embed_frames(self, frames: Tensor) -> Tensor:
@@ -54,13 +54,13 @@ class Anticipator(Model):
         return self.model.embed_frames(frames)
 
     def frame_nodes(self, frames: Tensor) -> tuple[Tensor, Tensor]:
-        """z of Φ and π of Ψ: what is predicted from, and what predictions are compared with."""
+        """z of Φ, from which to predict, and π of Ψ, the targets of predictions."""
         with torch.no_grad():
             pi_PD = self.target.frame_nodes(frames)[1]
         return full_precision(self.model.embed_frames(frames)), pi_PD
 
     def text_nodes(self, words_PW: Tensor) -> tuple[Tensor, Tensor]:
-        """The same of utterances."""
+        """The same for utterances."""
         with torch.no_grad():
             pi_PD = self.target.text_nodes(words_PW)[1]
         return full_precision(self.model.embed_words(words_PW)), pi_PD

@@ -2,7 +2,7 @@
 
     Attn(Q, K, V) = softmax(Q Kᵀ / τ) V                                                              (Eq. 1)
 
-Only the keys a query is allowed to see take part, so padding and the max-index constraint are the same thing: a mask.
+A query attends only to its allowed keys, so padding and the max-index constraint are the same thing: a mask.
 
 Shapes: B segments, S queries (starts), N keys (nodes), D dims.
 """
@@ -14,7 +14,7 @@ from torch import Tensor
 def soft_attention(
     query_BSD: Tensor, key_BND: Tensor, value_BND: Tensor, allowed_BSN: Tensor, temperature: float
 ) -> tuple[Tensor, Tensor]:
-    """The mixture of values that each query retrieves [B, S, D], and its weights [B, S, N]; nothing allowed, zeros."""
+    """The mixture of values that each query retrieves [B, S, D], and its weights [B, S, N]; zeros if no key is."""
     scores_BSN = _masked_scores(query_BSD, key_BND, allowed_BSN, temperature)
     weights_BSN = scores_BSN.softmax(dim=-1).masked_fill(~allowed_BSN, 0.0)
     return weights_BSN @ value_BND, weights_BSN

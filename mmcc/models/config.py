@@ -1,4 +1,4 @@
-"""What a model is built of."""
+"""Settings of the networks."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from mmcc.models.text import BagOfWordsSettings, TextEncoderSettings
 
 @dataclass(frozen=True)
 class ModelConfig:
-    """Sizes of the networks and the choice of encoders; everything else about them is the paper's."""
+    """Sizes of the networks and the choice of encoders; everything else follows the paper."""
 
     dims: int = 512  # the paper's d: of z, of π and of every hidden layer
     frame_encoder: FrameEncoderSettings = field(default_factory=FrameResNetSettings)  # by name, with its own settings
-    text_encoder: TextEncoderSettings = field(default_factory=BagOfWordsSettings)  # likewise
+    text_encoder: TextEncoderSettings = field(default_factory=BagOfWordsSettings)  # by name, with its own settings
 
     def __post_init__(self) -> None:
         if self.dims < 1:

@@ -1,6 +1,6 @@
 """Φ_V: frame encoders by name.
 
-A frame encoder is any module that maps packed frames, [P, H, W, 3] uint8 or [P, F] float, to z [P, D]. Yours:
+A frame encoder is any module that maps packed frames, [P, H, W, 3] uint8 or [P, F] float, to z [P, D]. To add one:
 
     @dataclass(frozen=True)
     class AverageColourSettings(FrameEncoderSettings):
@@ -11,7 +11,7 @@ A frame encoder is any module that maps packed frames, [P, H, W, 3] uint8 or [P,
     def average_colour(settings: AverageColourSettings, dims: int) -> nn.Module:
         return AverageColour(settings.power, dims)
 
-and `--model.frame_encoder average-colour --model.frame_encoder.power 2` trains with it.
+`--model.frame_encoder average-colour --model.frame_encoder.power 2` then trains with it.
 
 Shapes: P frames, H × W pixels, F feature dims, D dims.
 """
@@ -39,7 +39,7 @@ FrameEncoderFactory = Callable[[Any, int], nn.Module]  # its settings, and the d
 
 
 class FrameEncoderEntry(NamedTuple):
-    """How an encoder is set, and built."""
+    """An encoder's settings and factory."""
 
     settings: type[FrameEncoderSettings]
     build: FrameEncoderFactory
@@ -50,7 +50,7 @@ FRAME_ENCODERS: Registry[FrameEncoderEntry] = Registry("frame encoder")
 
 @dataclass(frozen=True)
 class FrameEncoderSettings(NamedSettings):
-    """`model.frame_encoder`. What an encoder can be told is a subclass, whose default name is the encoder's."""
+    """`model.frame_encoder`. Each encoder has a subclass with its settings; the default name is the encoder's."""
 
     registry: ClassVar[Registry[Any]] = FRAME_ENCODERS
     name: str = "resnet18"  # the paper's
@@ -60,7 +60,7 @@ class FrameEncoderSettings(NamedSettings):
 def register_frame_encoder(
     settings: type[FrameEncoderSettings],
 ) -> Callable[[FrameEncoderFactory], FrameEncoderFactory]:
-    """Make a frame encoder known by its settings' name; a name belongs to one encoder."""
+    """Register a frame encoder under its settings' name; names must be unique."""
 
     def register(factory: FrameEncoderFactory) -> FrameEncoderFactory:
         FRAME_ENCODERS.add(settings.own_name(), FrameEncoderEntry(settings, factory))
@@ -70,13 +70,13 @@ def register_frame_encoder(
 
 
 def build_frame_encoder(settings: FrameEncoderSettings, dims: int) -> nn.Module:
-    """The encoder that the settings name."""
+    """The encoder named in the settings."""
     return FRAME_ENCODERS.find(settings.name).build(settings, dims)
 
 
 @dataclass(frozen=True)
 class FrameResNetSettings(FrameEncoderSettings):
-    """ResNet-18, from scratch unless train.frame_weights says otherwise."""
+    """ResNet-18, trained from scratch unless train.frame_weights is set."""
 
     name: str = "resnet18"
     width: int = PUBLISHED_WIDTH  # channels of the first stage: 64 is the published net, 16 is 10 times faster on a CPU
@@ -88,7 +88,7 @@ class FrameResNetSettings(FrameEncoderSettings):
 
 @register_frame_encoder(FrameResNetSettings)
 class ResNetEncoder(nn.Module):
-    """uint8 pixels → ResNet-18 → linear: the pooled features alone are non-negative, so all their cosines are high."""
+    """uint8 pixels → ResNet-18 → linear: pooled features are non-negative, so without it all cosines would be high."""
 
     mean: Tensor
     std: Tensor
@@ -106,7 +106,7 @@ class ResNetEncoder(nn.Module):
                 f"the resnet18 encoder takes frames [P, H, W, 3] of uint8, not {_describe(frames_PHWC)}.\n"
                 "A corpus of feature vectors needs model.frame_encoder: features."
             )
-        # The view costs nothing: channels come last in memory, which is the layout convolutions run fastest in.
+        # The view is free: channels stay last in memory, the fastest layout for convolutions.
         pixels = frames_PHWC.permute(0, 3, 1, 2).to(self.mean.dtype).sub_(self.mean).div_(self.std)
         z_PD: Tensor = self.head(self.resnet(pixels))
         return z_PD
@@ -114,7 +114,7 @@ class ResNetEncoder(nn.Module):
 
 @dataclass(frozen=True)
 class FeatureSettings(FrameEncoderSettings):
-    """For a corpus of vectors that another network computed."""
+    """For a corpus of precomputed feature vectors."""
 
     reads_features: ClassVar[bool] = True
     name: str = "features"
@@ -127,7 +127,7 @@ class FeatureSettings(FrameEncoderSettings):
 
 @register_frame_encoder(FeatureSettings)
 class FeatureEncoder(nn.Module):
-    """Vectors that another network computed → linear, ReLU, LayerNorm, linear."""
+    """Precomputed feature vectors → linear, ReLU, LayerNorm, linear."""
 
     def __init__(self, settings: FeatureSettings, dims: int) -> None:
         super().__init__()
@@ -149,7 +149,7 @@ class FeatureEncoder(nn.Module):
 
 
 def load_published_weights(encoder: nn.Module, path: Path) -> None:
-    """Start from torchvision's ResNet-18, saved as .safetensors; its classifier (fc) is left out."""
+    """Start from torchvision's ResNet-18, saved as .safetensors; its classifier (fc) is ignored."""
     if not isinstance(encoder, ResNetEncoder):
         raise WeightsError(path, "published weights are for model.frame_encoder: resnet18")
     width = encoder.resnet.width

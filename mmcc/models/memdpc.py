@@ -2,8 +2,8 @@
 
     c_t = GRU(x_1, …, x_t),   w = softmax(MLP(c_t)),   ẑ_{t+1} = Σ_k w_k m_k,   x = √D · z / |z|
 
-and on from there with ẑ in place of z: c_{t+1} = GRU(ẑ_{t+1}, c_t). One GRU and one MLP for each direction of time;
-the memory m is shared. Everything is compared in the space of unit-norm z. Vision only: a batch's words are not read.
+and further ahead with ẑ instead of z: c_{t+1} = GRU(ẑ_{t+1}, c_t). Each direction of time has its own GRU and MLP; the
+memory m is shared. Everything is compared in the space of unit-norm z. Vision only: a batch's words are ignored.
 
 Shapes: B segments, N nodes, P packed (valid) nodes, M memory slots, D dims.
 """
@@ -28,7 +28,7 @@ Direction = Literal["future", "past"]
 
 @register_model
 class MemDPC(Model):
-    """Embeds frames, gathers them in order of time, and predicts what comes next, or what came before."""
+    """Embeds frames, aggregates them in order of time, and predicts what comes next, or what came before."""
 
     model_type = "memdpc"
     sizes = ("slots",)
@@ -57,12 +57,12 @@ class MemDPC(Model):
         return unit_norm(z)
 
     def aggregate(self, z_BND: Tensor, way: Direction) -> Tensor:
-        """c after each node, gathered from the first one on [B, N, D]; for the past, give the nodes in reverse."""
+        """c after each node, aggregated from the first one on [B, N, D]; for the past, pass the nodes in reverse."""
         gathered_BND: Tensor = self.aggregators[way](self._inputs(z_BND))[0]
         return gathered_BND
 
     def advance(self, c: Tensor, prediction: Tensor, way: Direction) -> Tensor:
-        """c one step on [..., D], a prediction taken for what was seen."""
+        """c one node further [..., D], with a prediction as the observation."""
         inputs = self._inputs(prediction).reshape(-1, 1, self.config.dims)
         gathered: Tensor = self.aggregators[way](inputs, c.reshape(1, -1, self.config.dims))[0]
         return gathered.reshape(c.shape)
@@ -77,26 +77,26 @@ class MemDPC(Model):
         return unit_norm(self.address(c, way) @ self.memory)
 
     def future(self, z: Tensor) -> Tensor:
-        """A node alone, as a past of one step: z [..., D] → the unit-norm z of what comes next [..., D]."""
+        """From a single node as the whole past: z [..., D] → the unit-norm z of what comes next [..., D]."""
         return self._from_one(z, "future")
 
     def past(self, z: Tensor) -> Tensor:
-        """Likewise, what came before."""
+        """The same for what came before."""
         return self._from_one(z, "past")
 
     def combine(self, z_vision: Tensor, z_text: Tensor) -> Tensor:
-        """Words tell it nothing: the state is what is seen."""
+        """It ignores words: the state is vision's alone."""
         return z_vision
 
     def start_from(self, other: Model) -> None:
-        """Of a model that reads and sees, take over how it sees."""
+        """Take over the frame encoder of an MMCC model, or all weights of a MemDPC."""
         if isinstance(other, MMCC):
             self.frame_encoder.load_state_dict(other.frame_encoder.state_dict())
         else:
             super().start_from(other)
 
     def forward(self, batch: BatchLike) -> dict[str, Nodes]:
-        """Frames as nodes whose π is the unit-norm z, and no node of text."""
+        """Frames as nodes whose π is the unit-norm z, and no text nodes."""
         z_PD, pi_PD = self.frame_nodes(batch.frames)
         nothing_BKD = z_PD.new_zeros(*batch.text_valid.shape, z_PD.shape[-1])
         return {
@@ -109,5 +109,5 @@ class MemDPC(Model):
         return self.predict(self.aggregate(alone, way), way).reshape(z.shape)
 
     def _inputs(self, z: Tensor) -> Tensor:
-        """Entries of about one, as a GRU is initialised for; of a prediction, the norm means nothing anyway."""
+        """Entries of about 1, for which a GRU is initialized; the norm of a prediction has no meaning anyway."""
         return unit_norm(z) * math.sqrt(z.shape[-1])

@@ -1,4 +1,4 @@
-"""The small networks: Π, f and g.
+"""The small networks Π, f and g.
 
 Each layer is followed by ReLU and LayerNorm, except the last (Section 3.5).
 """
@@ -40,7 +40,7 @@ def unit_norm(x: Tensor) -> Tensor:
 
 
 def full_precision(x: Tensor) -> Tensor:
-    """float32 or better: similarities are divided by τ = 0.1, too much for autocast's three digits."""
+    """float32 or better: similarities are divided by τ = 0.1, which needs more than autocast's three digits."""
     return x.to(torch.promote_types(x.dtype, torch.float32))
 
 

@@ -1,4 +1,4 @@
-"""The whole model: encoders Φ, projections Π, the state f, the predictors g. It sees no time.
+"""The whole model: encoders Φ, projections Π, the state f, the predictors g. It never sees times.
 
 Shapes: B segments, N nodes, P packed (valid) nodes, W words, D dims.
 """
@@ -16,7 +16,7 @@ from mmcc.models.text import build_text_encoder
 
 @register_model
 class MMCC(Model):
-    """Embeds a batch of segments as nodes, and has the functions a cycle walks with."""
+    """Embeds a batch of segments as nodes, and provides the functions that cycles use."""
 
     model_type = "mmcc"
 
@@ -55,7 +55,7 @@ class MMCC(Model):
         return unit_norm(self.projections[modality](z))
 
     def combine(self, z_vision: Tensor, z_text: Tensor) -> Tensor:
-        """f: the state of a moment from both its modalities, vision first whatever the cycle's start; [..., D]."""
+        """f: the state from both modalities, vision first whatever the cycle's start; [..., D]."""
         state: Tensor = self.state(torch.cat([z_vision, z_text], dim=-1))
         return state
 
@@ -68,7 +68,7 @@ class MMCC(Model):
         return self.predictors.past(z)
 
     def forward(self, batch: BatchLike) -> dict[str, Nodes]:
-        """Both modalities of a batch. Only valid nodes are computed: padding costs nothing and enters no batch norm."""
+        """Both modalities of a batch. Only valid nodes are computed: padding is free and does not enter batch norm."""
         return {
             VISION: nodes_of(*self.frame_nodes(batch.frames), batch.frame_valid, batch.frame_times),
             TEXT: nodes_of(*self.text_nodes(batch.words), batch.text_valid, batch.text_times),
@@ -76,12 +76,12 @@ class MMCC(Model):
 
 
 def nodes_of(z_PD: Tensor, pi_PD: Tensor, valid_BN: Tensor, times_BN: Tensor) -> Nodes:
-    """Packed rows at their places."""
+    """Packed rows as padded nodes."""
     return Nodes(padded(z_PD, valid_BN), padded(pi_PD, valid_BN), valid_BN, times_BN)
 
 
 def padded(packed_PD: Tensor, valid_BN: Tensor) -> Tensor:
-    """Packed rows at their places, zeros elsewhere: [B, N, D]."""
+    """Packed rows in their places, zeros elsewhere: [B, N, D]."""
     padded_BND = packed_PD.new_zeros(*valid_BN.shape, packed_PD.shape[-1])
     padded_BND[valid_BN] = packed_PD
     return padded_BND

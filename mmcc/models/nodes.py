@@ -1,4 +1,4 @@
-"""What a model reads and what it gives: a batch of segments, and the embedded nodes of one modality.
+"""A model's input and output: a batch of segments, and the embedded nodes of one modality.
 
 Shapes: B segments, N nodes (frames or utterances), K utterances, P valid frames, U valid utterances, W words,
 D dims, F feature dims.

@@ -1,6 +1,6 @@
-"""Models at rest: a folder with config.json and model.safetensors, as the hub lays one out.
+"""Models on disk: a folder with config.json and model.safetensors, in the hub's layout.
 
-config.json's `model_type` names the class. Yours, for `load_model` to find:
+config.json's `model_type` names the class. To make `load_model` find another class:
 
     @register_model
     class Doubled(MMCC):
@@ -28,13 +28,13 @@ CONFIG_FILE, WEIGHTS_FILE = "config.json", "model.safetensors"  # the names the 
 
 
 class Model(nn.Module, ABC):
-    """What is trained, saved and loaded. Its constructor takes the configuration, then the sizes that `sizes` names.
+    """A model to train, save and load. Its constructor takes the configuration, then the sizes named in `sizes`.
 
-    Which of its other methods an objective trains, its skills say: `text_nodes`, `future`, `past`, `combine`.
+    An objective's skills say which other methods it trains: `text_nodes`, `future`, `past`, `combine`.
     """
 
     model_type: ClassVar[str]
-    sizes: ClassVar[tuple[str, ...]] = ("vocabulary_size",)  # whole numbers that the configuration does not hold
+    sizes: ClassVar[tuple[str, ...]] = ("vocabulary_size",)  # integers that are not in the configuration
     config: ModelConfig
 
     @abstractmethod
@@ -43,18 +43,18 @@ class Model(nn.Module, ABC):
 
     @abstractmethod
     def forward(self, batch: BatchLike) -> dict[str, Nodes]:
-        """The nodes of both modalities, none where it does not know one."""
+        """The nodes of both modalities; none of a modality that it does not support."""
 
     @abstractmethod
     def frame_nodes(self, frames: Tensor) -> tuple[Tensor, Tensor]:
-        """z of packed frames, and their unit-norm π, in the space that futures are retrieved in: [P, D] each."""
+        """z of packed frames and their unit-norm π, in the space where futures are retrieved: [P, D] each."""
 
     def frame_encoders(self) -> list[nn.Module]:
-        """Its frame encoders, which are nearly all of the cost, wherever in it they are."""
+        """All its frame encoders, which account for nearly all of the cost."""
         return [module for name, module in self.named_modules() if name.split(".")[-1] == "frame_encoder"]
 
     def start_from(self, other: Model) -> None:
-        """Take over the weights of a trained model; ValueError where they are none for this one."""
+        """Take over the weights of a trained model; ValueError if they do not fit."""
         if not isinstance(other, type(self)):
             raise ValueError(f"a model of type {other.model_type} cannot initialize one of type {self.model_type}")
         self.load_state_dict(other.state_dict())
@@ -66,14 +66,14 @@ class Model(nn.Module, ABC):
         sizes = {name: getattr(self, name) for name in self.sizes}
         description = {"model_type": self.model_type, **sizes, **to_mapping(self.config)}
         (folder / CONFIG_FILE).write_text(json.dumps(description, indent=2) + "\n")
-        # The file format knows no strides, and channels_last weights have unusual ones.
+        # The file format has no strides, and channels_last weights have unusual ones.
         tensors = {name: tensor.contiguous() for name, tensor in self.state_dict().items()}
         # Written by Python, so that a full disk is an OSError like any other.
         (folder / WEIGHTS_FILE).write_bytes(serialise(tensors, metadata={"format": "pt"}))
 
     @classmethod
     def from_pretrained(cls, folder: str | Path) -> Self:
-        """The model that `save_pretrained` wrote, or a shipped one by name; on the CPU and in evaluation mode."""
+        """The model that `save_pretrained` wrote, or a shipped one by name; on the CPU, in evaluation mode."""
         folder = with_shipped(folder)
         path = folder / CONFIG_FILE
         description = _read_description(path)
@@ -95,13 +95,13 @@ _CLASSES: Registry[type[Model]] = Registry("model type")
 
 
 def register_model(model: ModelClass) -> ModelClass:
-    """Make a class known by its `model_type`; a type belongs to one class."""
+    """Register a class under its `model_type`; types must be unique."""
     _CLASSES.add(model.model_type, model)
     return model
 
 
 def load_model(folder: str | Path) -> Model:
-    """The model in a folder, or a shipped one by name, of whatever class it is; on the CPU and in evaluation mode."""
+    """The model in a folder, or a shipped one by name, whatever its class; on the CPU, in evaluation mode."""
     path = with_shipped(folder) / CONFIG_FILE
     try:
         model_class = _CLASSES.find(_read_description(path).get("model_type", ""))
@@ -114,7 +114,7 @@ def _read_description(path: Path) -> dict[str, Any]:
     try:
         description = json.loads(path.read_text())
     except FileNotFoundError:
-        raise WeightsError(path, "no such file", "A saved model is a folder with this file in it.") from None
+        raise WeightsError(path, "no such file", "A saved model is a folder that contains this file.") from None
     except (ValueError, OSError) as error:
         raise _not_a_configuration(path, error) from error
     if not isinstance(description, dict):

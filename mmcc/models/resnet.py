@@ -36,7 +36,7 @@ class ResNet18(nn.Module):
 
 
 class BasicBlock(nn.Module):
-    """Two 3 × 3 convolutions around a shortcut, which a 1 × 1 convolution reshapes where the stage changes size."""
+    """Two 3 × 3 convolutions with a shortcut, which a 1 × 1 convolution reshapes where the stage changes size."""
 
     def __init__(self, channels_in: int, channels_out: int, stride: int) -> None:
         super().__init__()

@@ -1,9 +1,9 @@
-"""Φ_T: text encoders by name. The paper's takes an utterance as the maximum over its words:
+"""Φ_T: text encoders by name. The paper's encodes an utterance as the maximum over its words:
 
     z = w2 · max over words of ReLU(w1 · W[word])                                                  (appendix)
 
-A text encoder is any module that maps packed utterances, as word ids [P, W] with 0 for padding, to z [P, D]. Yours is
-registered as a frame encoder is (see `mmcc.models.encoders`), with `register_text_encoder`.
+A text encoder is any module that maps packed utterances, as word ids [P, W] with 0 for padding, to z [P, D]. To add
+one, use `register_text_encoder`, as for frame encoders (see `mmcc.models.encoders`).
 
 Shapes: P utterances, W words of an utterance, Q distinct words of a batch, D dims.
 """
@@ -28,7 +28,7 @@ TextEncoderFactory = Callable[[Any, int, int], nn.Module]  # its settings, the d
 
 
 class TextEncoderEntry(NamedTuple):
-    """How an encoder is set, and built."""
+    """An encoder's settings and factory."""
 
     settings: type[TextEncoderSettings]
     build: TextEncoderFactory
@@ -39,14 +39,14 @@ TEXT_ENCODERS: Registry[TextEncoderEntry] = Registry("text encoder")
 
 @dataclass(frozen=True)
 class TextEncoderSettings(NamedSettings):
-    """`model.text_encoder`. What an encoder can be told is a subclass, whose default name is the encoder's."""
+    """`model.text_encoder`. Each encoder has a subclass with its settings; the default name is the encoder's."""
 
     registry: ClassVar[Registry[Any]] = TEXT_ENCODERS
     name: str = "bag_of_words"  # the paper's
 
 
 def register_text_encoder(settings: type[TextEncoderSettings]) -> Callable[[TextEncoderFactory], TextEncoderFactory]:
-    """Make a text encoder known by its settings' name; a name belongs to one encoder."""
+    """Register a text encoder under its settings' name; names must be unique."""
 
     def register(factory: TextEncoderFactory) -> TextEncoderFactory:
         TEXT_ENCODERS.add(settings.own_name(), TextEncoderEntry(settings, factory))
@@ -56,20 +56,20 @@ def register_text_encoder(settings: type[TextEncoderSettings]) -> Callable[[Text
 
 
 def build_text_encoder(settings: TextEncoderSettings, dims: int, vocabulary_size: int) -> nn.Module:
-    """The encoder that the settings name."""
+    """The encoder named in the settings."""
     return TEXT_ENCODERS.find(settings.name).build(settings, dims, vocabulary_size)
 
 
 @dataclass(frozen=True)
 class BagOfWordsSettings(TextEncoderSettings):
-    """The paper's; its sizes are the model's dims."""
+    """The paper's encoder; its sizes are the model's dims."""
 
     name: str = "bag_of_words"
 
 
 @register_text_encoder(BagOfWordsSettings)
 class BagOfWords(nn.Module):
-    """Utterances as word ids → z. One without a single word embeds as w2 of zeros."""
+    """Utterances as word ids → z. An utterance without words embeds as w2 of zeros."""
 
     def __init__(self, settings: BagOfWordsSettings, dims: int, vocabulary_size: int) -> None:
         super().__init__()
@@ -78,12 +78,12 @@ class BagOfWords(nn.Module):
         self.w2 = nn.Linear(dims, dims)
 
     def forward(self, words_PW: Tensor) -> Tensor:
-        # A batch says the same few hundred words over and over: w1 runs once for each of them.
-        # One more column of padding, so that there is a maximum also where no utterance has a word.
+        # A batch repeats the same few hundred words: w1 runs once for each of them.
+        # One more column of padding, so that a maximum exists even if no utterance has a word.
         distinct_Q, place_PW = torch.unique(F.pad(words_PW, (0, 1), value=PADDING), return_inverse=True)
         seen_QD = F.relu(self.w1(self.words(distinct_Q)))
-        # After ReLU nothing is below 0, so a padding of 0 never exceeds a word.
+        # After ReLU no value is below 0, so a padding of 0 never exceeds a word.
         seen_QD = seen_QD.masked_fill((distinct_Q == PADDING)[:, None], 0.0)
-        utterance_PD = F.embedding_bag(place_PW, seen_QD, mode="max")  # without a [P, W, D] in memory
+        utterance_PD = F.embedding_bag(place_PW, seen_QD, mode="max")  # without a [P, W, D] tensor in memory
         z_PD: Tensor = self.w2(utterance_PD)
         return z_PD

@@ -1,4 +1,4 @@
-"""Weights from a .safetensors file, checked by name and shape before a single one is copied."""
+"""Weights from a .safetensors file, checked by name and shape before any is copied."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -11,7 +11,7 @@ _NAMES_SHOWN = 5  # enough to see the pattern; a wrong file misses hundreds
 
 
 class WeightsError(ValueError):
-    """A file of weights that does not fit: which file, which weights, what to do."""
+    """Weights that do not fit: which file, which weights, what to do."""
 
     def __init__(self, path: Path, cause: str, remedy: str = "") -> None:
         self.path, self.cause, self.remedy = str(path), cause, remedy
@@ -19,9 +19,9 @@ class WeightsError(ValueError):
 
 
 def load_weights(module: nn.Module, path: Path, ignore: Callable[[str], bool] = lambda name: False) -> None:
-    """Copy a file's tensors into a module. Every name and shape must fit; names that `ignore` picks are left out.
+    """Copy a file's tensors into a module. Every name and shape must fit; names selected by `ignore` are skipped.
 
-    Counts of batches seen by batch norm may be missing: older published files lack them, and nothing reads them.
+    Batch norm's counts of batches may be missing: older published files lack them, and they are not used.
     """
     found = {name: tensor for name, tensor in _read(path).items() if not ignore(name)}
     wanted = module.state_dict()
@@ -32,7 +32,7 @@ def load_weights(module: nn.Module, path: Path, ignore: Callable[[str], bool] = 
         for name, tensor in found.items()
         if name in wanted and tensor.shape != wanted[name].shape
     ]
-    problems = (("missing", missing), ("not of this model", unknown), ("of another shape", misshapen))
+    problems = (("missing", missing), ("not in this model", unknown), ("of a different shape", misshapen))
     causes = [f"{len(names)} weights {problem} ({_some(names)})" for problem, names in problems if names]
     if causes:
         raise WeightsError(path, "; ".join(causes), "Are these the weights of a model with the same settings?")

@@ -1,4 +1,4 @@
-"""Tiny nets run fastest on one thread, and tests that share a machine do not fight over its cores."""
+"""Tiny nets run fastest on one thread, and tests that share a machine do not compete for its cores."""
 
 from collections.abc import Iterator
 

@@ -27,7 +27,7 @@ def anticipator(config=CONFIG):
     return model
 
 
-def test_it_begins_as_the_cross_modal_model_twice():
+def test_both_halves_start_as_the_cross_modal_model():
     model, origin = anticipator(PIXELS), cross_modal(PIXELS).eval()
     batch = make_batch([3, 1], [2, 3], pixels=48, more=2)
     nodes, expected = model.eval()(batch), origin(batch)
@@ -71,7 +71,7 @@ def test_there_is_no_past_predictor():
     assert not hasattr(anticipator(), "past") and not hasattr(anticipator(), "combine")
 
 
-def test_saved_it_stands_alone(tmp_path):
+def test_a_saved_model_is_self_contained(tmp_path):
     model, batch = anticipator(), make_batch([3, 1], [2, 3])
     with torch.no_grad():
         for parameter in model.model.parameters():
@@ -94,7 +94,7 @@ def test_both_of_its_frame_encoders_are_found():
     assert torch.equal(model.embed_frames(torch.ones(1, 5)), model.model.frame_encoder(torch.ones(1, 5)))
 
 
-def test_a_model_without_words_is_no_beginning():
+def test_a_model_without_words_cannot_initialize_it():
     with pytest.raises(ValueError, match="type memdpc cannot initialize one of type anticipator"):
         anticipator().start_from(MemDPC(CONFIG, 3))
 

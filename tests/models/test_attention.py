@@ -80,11 +80,13 @@ def test_by_hand_on_two_keys():
 
 @pytest.mark.filterwarnings("ignore:Anomaly Detection")
 @pytest.mark.parametrize("attend", [soft_attention, log_attention])
-def test_a_query_without_keys_gives_nothing_and_harms_nobody(attend):
+def test_a_query_without_keys_gives_zeros_and_affects_no_other(attend):
     query, key, value, allowed = example(2, torch.float32)
     query.requires_grad_()
     key.requires_grad_()
-    with torch.autograd.detect_anomaly(check_nan=True):  # no NaN on the way either, or nobody could debug one
+    with torch.autograd.detect_anomaly(
+        check_nan=True
+    ):  # no intermediate NaN either, so that anomaly detection stays usable
         if attend is soft_attention:
             mixture, weights = soft_attention(query, key, value, allowed, 0.1)
             assert not mixture[0, 0].any() and not weights[0, 0].any()

@@ -1,4 +1,4 @@
-"""Frame encoders: pixels, features, and those of others by name."""
+"""Frame encoders: pixels, features, and registered ones by name."""
 
 from dataclasses import dataclass
 
@@ -37,14 +37,14 @@ def test_pixels_are_normalised_inside():
     torch.testing.assert_close(encoder(pixels), expected, atol=1e-6, rtol=1e-6)
 
 
-def test_convolutions_get_channels_last_without_a_copy_of_their_own():
+def test_convolutions_get_channels_last_without_a_copy():
     encoder, seen = build_frame_encoder(TINY, 6), []
     encoder.resnet.conv1.register_forward_hook(lambda module, inputs, output: seen.extend([inputs[0], output]))
     encoder(frames())
     assert all(maps.is_contiguous(memory_format=torch.channels_last) for maps in seen)
 
 
-def test_the_batch_is_left_as_it_was():
+def test_the_batch_is_not_changed():
     pixels = frames()
     build_frame_encoder(TINY, 6)(pixels)
     assert torch.equal(pixels, frames())
@@ -161,7 +161,7 @@ def test_published_weights_that_do_not_fit_are_named(published, tmp_path):
     for part in (
         str(path),
         "1 weights missing (layer1.0.conv2.weight)",
-        "1 weights not of this model (layer1.0.conv3.weight)",
+        "1 weights not in this model (layer1.0.conv3.weight)",
         "layer2.0.downsample.0.weight [128, 64, 3, 3] instead of [128, 64, 1, 1]",
     ):
         assert part in str(caught.value)

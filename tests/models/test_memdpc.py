@@ -1,4 +1,4 @@
-"""MemDPC's networks: memories mixed, one step at a time."""
+"""MemDPC's networks: mixtures of memories, one node at a time."""
 
 from dataclasses import replace
 
@@ -50,20 +50,20 @@ def test_a_node_alone_is_a_past_of_one_step(way):
     whole = model.predict(model.aggregate(z, way), way)
     alone = getattr(model, way)(z)
     torch.testing.assert_close(alone[:, 0], whole[:, 0])
-    assert not torch.allclose(alone[:, 1:], whole[:, 1:])  # there, more was seen
+    assert not torch.allclose(alone[:, 1:], whole[:, 1:])  # there, more was aggregated
     torch.testing.assert_close(alone.norm(dim=-1), torch.ones(2, 5))
     assert getattr(model, way)(z[0, 0]).shape == (D,)
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_advancing_by_what_was_seen_is_having_seen_it(way):
+def test_advancing_by_an_observation_equals_aggregating_it(way):
     model, z = memdpc(), torch.randn(2, 5, D)
     c = model.aggregate(z, way)
     torch.testing.assert_close(model.advance(c[:, :-1], z[:, 1:], way), c[:, 1:])
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_norms_mean_nothing(way):
+def test_norms_have_no_influence(way):
     """A clip's mean, and a mixture of memories, are shorter than a node."""
     model, z = memdpc(), torch.randn(2, 5, D)
     torch.testing.assert_close(model.aggregate(z, way), model.aggregate(0.01 * z, way))
@@ -101,7 +101,7 @@ def test_a_saved_model_comes_back_bit_by_bit(tmp_path):
     assert torch.equal(loaded(batch)[VISION].z, z) and torch.equal(loaded.past(z), model.past(z))
 
 
-def test_it_can_begin_with_the_eyes_of_a_model_that_reads():
+def test_it_can_start_from_the_frame_encoder_of_mmcc():
     origin, model = MMCC(CONFIG, VOCABULARY), memdpc()
     model.start_from(origin)
     frames = torch.randn(3, 5)

@@ -1,4 +1,4 @@
-"""Π, f and g: what follows what, and what is shared."""
+"""Π, f and g: the order of their layers, and what is shared."""
 
 import pytest
 import torch

@@ -62,7 +62,7 @@ counts = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 4)), min_size=1, m
 
 @settings(max_examples=30, deadline=None)
 @given(counts)
-def test_each_node_lies_where_its_segment_and_time_put_it(pairs):
+def test_each_node_is_at_its_segment_and_time(pairs):
     frame_counts, text_counts = zip(*pairs, strict=True)
     model, batch = make_model(), make_batch(frame_counts, text_counts)
     nodes = model(batch)
@@ -161,7 +161,7 @@ def test_nodes_keep_full_precision_under_autocast():
 def test_a_saved_model_comes_back_bit_by_bit(layout, tmp_path):
     model = make_model(replace(CONFIG, frame_encoder=FrameResNetSettings(width=4))).to(memory_format=layout).train()
     batch = make_batch([3, 2], [2, 3], pixels=48)
-    model(batch)  # moves batch norm's running means, which have to be saved too
+    model(batch)  # moves batch norm's running means, which must be saved too
     model.save_pretrained(tmp_path / "deep" / "model")
     loaded = MMCC.from_pretrained(tmp_path / "deep" / "model")
     assert loaded.config == model.config and loaded.vocabulary_size == VOCABULARY and not loaded.training

@@ -1,4 +1,4 @@
-"""Models at rest, by their type."""
+"""Models on disk, by their type."""
 
 import json
 
@@ -38,7 +38,7 @@ def test_an_unknown_model_says_what_is_wrong(damage, message, tmp_path):
         load_model(tmp_path)
 
 
-def test_yours_in_a_few_lines(tmp_path):
+def test_another_class_takes_a_few_lines(tmp_path):
     @register_model
     class Doubled(MMCC):
         model_type = "tests/doubled"
@@ -54,7 +54,7 @@ def test_yours_in_a_few_lines(tmp_path):
         register_model(type("Doubled", (MMCC,), {"model_type": "tests/doubled"}))
 
 
-def test_a_model_begins_as_another_of_its_kind():
+def test_a_model_can_start_from_another_of_its_kind():
     one, other = make_model(), MMCC(CONFIG, VOCABULARY)
     other.start_from(one)
     assert all(torch.equal(a, b) for a, b in zip(one.state_dict().values(), other.state_dict().values(), strict=True))

@@ -74,7 +74,7 @@ def test_w1_runs_once_for_each_distinct_word():
 
 
 @pytest.mark.parametrize("words", [torch.zeros(2, 3), torch.zeros(2, 0)])
-def test_utterances_without_words_embed_alike_and_finite(words):
+def test_utterances_without_words_have_one_finite_embedding(words):
     model = encoder()
     z = model(words.long())
     assert torch.equal(z, model.w2.bias.expand(2, DIMS))
@@ -82,5 +82,5 @@ def test_utterances_without_words_embed_alike_and_finite(words):
     assert not model.words.weight.grad.any()
 
 
-def test_no_utterance_at_all_is_no_error():
+def test_no_utterance_at_all_is_not_an_error():
     assert encoder()(torch.zeros(0, 3, dtype=torch.int64)).shape == (0, DIMS)
