@@ -1,4 +1,4 @@
-"""What a model learns from. Importing this registers the objectives that come with the package."""
+"""Training objectives. Importing this package registers the built-in ones."""
 
 from mmcc.objectives.config import CrossModalConfig, CycleConfig, DirectionConfig
 from mmcc.objectives.cross_modal import CrossModalObjectiveConfig

@@ -1,6 +1,6 @@
-"""Before and after: which nodes lie on which side of a moment.
+"""Before and after: which nodes precede or follow an anchor.
 
-Shapes: B segments, S moments per segment, N nodes.
+Shapes: B segments, S anchors per segment, N nodes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ OTHER = {VISION: TEXT, TEXT: VISION}
 
 @dataclass(frozen=True)
 class Anchors:
-    """Nodes of one modality, S to a segment."""
+    """Nodes of one modality, S per segment."""
 
     modality: str
     index: Tensor  # [B, S] int64
@@ -30,13 +30,13 @@ def anchors_at(nodes: Mapping[str, Nodes], modality: str, index_BS: Tensor) -> A
 
 
 def after(anchors: Anchors, nodes: Mapping[str, Nodes], modality: str, gap: float = 0.0) -> Tensor:
-    """[B, S, N], true at the valid nodes that follow: by index in the moments' own modality, by more than `gap`
-    seconds in the other, where indices say nothing."""
+    """[B, S, N], true at the valid nodes that follow: by index in the anchors' own modality, by more than `gap`
+    seconds in the other, where indices have no meaning."""
     return _valid(nodes[modality]) & (_lag(anchors, nodes, modality) > _least_lag(anchors, modality, gap))
 
 
 def before(anchors: Anchors, nodes: Mapping[str, Nodes], modality: str, gap: float = 0.0) -> Tensor:
-    """[B, S, N], true at the valid nodes that precede, likewise."""
+    """[B, S, N], true at the valid nodes that precede, by the same rule."""
     return _valid(nodes[modality]) & (_lag(anchors, nodes, modality) < -_least_lag(anchors, modality, gap))
 
 

@@ -1,12 +1,12 @@
-"""What RA and TAP share: a node's prediction is held against frozen features of nodes that come after it.
+"""What RA and TAP share: a node's prediction is compared with frozen features of later nodes.
 
     L_i = min over targets j of -cos(f(Φ_M(M_i)), Ψ(M_j))                                  (Eq. 10, 11)
 
-over the nodes M_i that have a target: in RA one, in TAP many. The nodes carry z of Φ and π of Ψ (see `Anticipator`).
-With `across` the same is asked of the other modality's nodes, as a term of its own: in one minimum with
-those of its own modality, which are always nearer, they would hardly ever count.
+over the nodes M_i that have a target: one in RA, many in TAP. The nodes carry z of Φ and π of Ψ (see `Anticipator`).
+With `across`, nodes of the other modality are targets of a separate term: in one minimum with nodes of the same
+modality, which are always nearer, they would hardly ever count.
 
-Shapes: B segments, N nodes, K nodes to choose from, D dims.
+Shapes: B segments, N nodes, K target candidates, D dims.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ WITHIN, ACROSS = "anticipation", "anticipation_across"
 class AnticipationConfig(ObjectiveConfig):
     """What a node's prediction is compared with."""
 
-    across: bool = False  # nodes of the other modality as well; the paper's baselines have their own modality only
-    temperature: float = 0.1  # of edges, in evaluation alone: the cross-modal model's own
+    across: bool = False  # nodes of the other modality as well; the paper's baselines use the same modality only
+    temperature: float = 0.1  # of edges, in evaluation only: the cross-modal model's
 
     def __post_init__(self) -> None:
         above("temperature", self.temperature, 0)
@@ -56,20 +56,20 @@ def edge_temperature(objective: AnticipationConfig) -> float:
 
 
 class Predictor(Protocol):
-    """What the loss asks of a model."""
+    """What the loss needs from a model."""
 
     def future(self, z: Tensor, /) -> Tensor: ...
 
 
 class Anticipation(ABC, Generic[Config]):
-    """The loss above; a baseline says what the targets are."""
+    """The loss above; a subclass defines the targets."""
 
     def __init__(self, config: Config) -> None:
         self.config = config
 
     @abstractmethod
     def targets(self, nodes: Mapping[str, Nodes], modality: str, ahead: str) -> Tensor:
-        """[B, N, K]: for each node of `modality`, the nodes of `ahead` that it may predict."""
+        """[B, N, K]: for each node of `modality`, its targets among the nodes of `ahead`."""
 
     def __call__(
         self, model: Predictor, nodes: Mapping[str, Nodes], batch: BatchLike, weights: Weights, rng: SampleRng
@@ -78,7 +78,7 @@ class Anticipation(ABC, Generic[Config]):
         return Losses(torch.stack([means[name] for name in (WITHIN, ACROSS) if name in means]).sum(), logged)
 
     def sum_counts(self, model: Predictor, nodes: Mapping[str, Nodes]) -> dict[str, SumCount]:
-        """Each term's local sum and count; to log, the share of nodes that have a target in their modality."""
+        """Each term's local sum and count; also, for the log, the share of nodes with a target in their modality."""
         sum_counts: dict[str, SumCount] = {}
         for modality, own in nodes.items():
             prediction = model.future(own.z)
@@ -93,8 +93,8 @@ class Anticipation(ABC, Generic[Config]):
 
 
 def later_nodes(nodes: Mapping[str, Nodes], modality: str, ahead: str) -> Tensor:
-    """[B, N, K]: the nodes of `ahead` that come after each valid node of `modality`; within one by index, else by
-    time."""
+    """[B, N, K]: the nodes of `ahead` after each valid node of `modality`; by index within one modality, by time
+    across."""
     own = nodes[modality]
     every_index = torch.arange(own.valid.shape[1], device=own.valid.device).expand_as(own.valid)
     return after(anchors_at(nodes, modality, every_index), nodes, ahead) & own.valid[..., None]

@@ -1,4 +1,4 @@
-"""Settings of the losses that objectives share, each default with its reason. An objective's own are beside it."""
+"""Settings of the losses that objectives share, each default with its reason. Other settings are in the objective."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ CorrespondenceForm = Literal["weighted", "mil_nce"]
 
 @dataclass(frozen=True)
 class CycleConfig:
-    """How cycles are started, walked and kept from collapsing."""
+    """How cycles start, how they are walked, and how collapse is prevented."""
 
     path: CyclePath = "within"  # Table 1: 93.6 within modalities, 85.0 across
     starts: StartChoice = "concreteness"  # Table 1: 93.6, against 88.7 at random
     start_temperature: float = 0.1  # the paper's, for the softmax over concreteness
-    starts_per_segment: int = 8  # and modality; the paper has 1, but the encoder is nearly all of a step's cost
-    temperature: float = 0.1  # of every edge; the paper names none; the same at test
+    starts_per_segment: int = 8  # per modality; the paper has 1, but the encoder is nearly the whole cost of a step
+    temperature: float = 0.1  # of every edge, also at test time; the paper gives none
     p_unimodal: float = 0.5  # the paper's: 1 loses cross-modal information, 0 cannot work on one modality alone
-    constrain: bool = True  # max-index constraint; in training only, at test an edge sees every node
-    similarity: bool = True  # Table 1: 93.6 with both means against collapse, 92.6 with the constraint alone
+    constrain: bool = True  # max-index constraint, in training only: at test time an edge sees every node
+    similarity: bool = True  # Table 1: 93.6 with both measures against collapse, 92.6 with the constraint alone
     similarity_margin: float = 0.5  # the paper's, in both terms
 
     def __post_init__(self) -> None:
@@ -39,11 +39,11 @@ class CrossModalConfig:
     """Which frames and utterances belong together, and how sharply."""
 
     form: CorrespondenceForm = "weighted"  # with the appendix's three changes; mil_nce: Eq. 13 before them
-    temperature: float = 0.1  # the paper names none; the edges' own, since the loss trains what the edges retrieve
-    window: int = 2  # k: nodes on either side of the nearest one that count as positives
-    sigma: float = 1.5  # seconds; with the paper's 1 a lag of 3 s weighs 0.01, and at 0.25 fps hardly a pair is left
-    least_weight: float = 0.01  # a pair that weighs less is no positive (4.6 s at σ = 1.5); the far ones would
-    # otherwise pull as hard as the near ones wherever an anchor has no other, since -log takes the scale away
+    temperature: float = 0.1  # the paper gives none; that of the edges, since the loss trains what the edges retrieve
+    window: int = 2  # k: nodes on each side of the nearest one that count as positives
+    sigma: float = 1.5  # seconds; with the paper's 1 a lag of 3 s weighs 0.01, and at 0.25 fps hardly any pair is left
+    least_weight: float = 0.01  # a pair with less weight is not a positive (4.6 s at σ = 1.5); otherwise far pairs
+    # would pull as hard as near ones wherever an anchor has no others, since -log removes the scale
 
     def __post_init__(self) -> None:
         one_of("form", self.form, ("weighted", "mil_nce"))
@@ -55,14 +55,14 @@ class CrossModalConfig:
 
 @dataclass(frozen=True)
 class DirectionConfig:
-    """MMCC+: teach the predictors which way time runs. With neither part on, the loss is off, as in the paper."""
+    """MMCC+: teach the predictors the direction of time. With both parts off, the loss is off, as in the paper."""
 
-    # What each part is worth: docs/results/ablation.md.
-    within: bool = True  # against the nodes of the same modality; without it order is half lost
-    across: bool = True  # against the nodes of the other modality; without it R@5 is halved
-    gap: float = 2.0  # seconds that a node of the other modality must lie off: captions are seldom exact
-    batch_nodes: bool = True  # all segments' nodes in the across denominator: more to tell the future from
-    temperature: float = 0.1  # the edges' own, which it shapes
+    # For the effect of each part, see docs/results/ablation.md.
+    within: bool = True  # against nodes of the same modality; without it, order is half lost
+    across: bool = True  # against nodes of the other modality; without it, R@5 is halved
+    gap: float = 2.0  # seconds that a node of the other modality must be away: captions are seldom exact
+    batch_nodes: bool = True  # all segments' nodes in the across denominator: more negatives
+    temperature: float = 0.1  # that of the edges, which this loss shapes
 
     def __post_init__(self) -> None:
         within("gap", self.gap, 0, float("inf"))

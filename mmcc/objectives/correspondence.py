@@ -1,19 +1,19 @@
-"""Cross-modal correspondence: a moment's frame and its narration should find each other.
+"""Cross-modal correspondence: a frame and the words spoken with it should retrieve each other.
 
-An anchor is a node M_i with its moment M'_j, the node of the other modality nearest in time. With
+An anchor is a node M_i with its counterpart M'_j, the node of the other modality nearest in time. With
 s(a, b) = π_a · π_b / τ over pairs of a node of M and one of M', the anchor's row is all pairs of M_i, its column all
 pairs of M'_j:
 
     L = -log  Σ_{(a, b) ∈ P} w(t_a - t_b) e^{s(a, b)}  /  Σ_{(a, b) ∈ row ∪ column} e^{s(a, b)}
                                                             (Eq. 13 with the three changes of the appendix)
 
-P: the pairs (M_i, b) with b within k nodes of M'_j, and the pairs (a, M'_j) with a within k nodes of the moment of
-M'_j in M; w(t) = exp(-t² / 2σ²). Rows and columns run over the whole batch: the same video, other videos, and the
-other processes' videos. Where row and column cross, the pair counts once, above and below. An anchor whose nearest
-node is too far off to be a positive has no moment, and is dropped. Frames and utterances are anchors alike.
+P: the pairs (M_i, b) with b within k nodes of M'_j, and the pairs (a, M'_j) with a within k nodes of the counterpart
+of M'_j in M; w(t) = exp(-t² / 2σ²). Rows and columns run over the whole batch: the same video, other videos, and the
+other processes' videos. Where row and column cross, the pair counts once in both sums. An anchor whose nearest node is
+too far away to be a positive has no counterpart, and is dropped. Both frames and utterances are anchors.
 
 `form: mil_nce` is Eq. 13 before those changes (MIL-NCE, Miech et al., 2020): positives in one direction of retrieval,
-all of weight one however far off in time, and negatives from other videos alone,
+all of weight one however far away in time, and negatives from other videos only,
 
     L = -log  Σ_{b ∈ P} e^{s(M_i, b)}  /  ( Σ_{b ∈ P} e^{s(M_i, b)}  +  Σ_{b of others} e^{s(M_i, b)}
                                                                   +  Σ_{a of others} e^{s(a, M'_j)} )
@@ -42,14 +42,14 @@ _MOST_SEGMENTS = 1 << 32  # in one process
 
 @dataclass(frozen=True)
 class _Side:
-    """One modality's nodes against the other's."""
+    """The nodes of one modality against those of the other."""
 
     scores: Tensor  # [B, N, K] s within the segment
     log_weights: Tensor  # [B, N, K] log w
-    moment: Tensor  # [B, N] index of the nearest node
+    counterpart: Tensor  # [B, N] index of the nearest node
     positives: Tensor  # [B, N, K] bool: the nodes around it that are near enough
     positive_sum: Tensor  # [B, N] log Σ w e^s over the positives
-    batch_sum: Tensor  # [B, N] log Σ e^s over the whole batch; of the other videos alone in mil_nce
+    batch_sum: Tensor  # [B, N] log Σ e^s over the whole batch; over other videos only in mil_nce
 
 
 def cross_modal_loss(nodes: Mapping[str, Nodes], keys_PD: Mapping[str, Tensor], config: CrossModalConfig) -> SumCount:
@@ -68,19 +68,19 @@ def cross_modal_loss(nodes: Mapping[str, Nodes], keys_PD: Mapping[str, Tensor], 
 
 def _anchors(rows: _Side, columns: _Side) -> SumCount:
     """The anchors in the modality of `rows`."""
-    moment = rows.moment
-    has_moment = rows.positives.any(dim=-1)
-    crossing = torch.where(has_moment, _pick(rows.scores, moment), -torch.inf)
-    positive_in_column = _pick(columns.positives.mT, moment)
-    positive_crossing = torch.where(positive_in_column, crossing + _pick(rows.log_weights, moment), -torch.inf)
-    numerator = log_union(rows.positive_sum, columns.positive_sum.gather(1, moment), positive_crossing)
-    denominator = log_union(rows.batch_sum, columns.batch_sum.gather(1, moment), crossing)
-    return SumCount.of(denominator - numerator, has_moment)
+    counterpart = rows.counterpart
+    has_counterpart = rows.positives.any(dim=-1)
+    crossing = torch.where(has_counterpart, _pick(rows.scores, counterpart), -torch.inf)
+    positive_in_column = _pick(columns.positives.mT, counterpart)
+    positive_crossing = torch.where(positive_in_column, crossing + _pick(rows.log_weights, counterpart), -torch.inf)
+    numerator = log_union(rows.positive_sum, columns.positive_sum.gather(1, counterpart), positive_crossing)
+    denominator = log_union(rows.batch_sum, columns.batch_sum.gather(1, counterpart), crossing)
+    return SumCount.of(denominator - numerator, has_counterpart)
 
 
 def _plain_anchors(rows: _Side, columns: _Side) -> SumCount:
-    """The same in mil_nce: positives are of this video and negatives of others, so that no pair counts twice."""
-    negatives = torch.logaddexp(rows.batch_sum, columns.batch_sum.gather(1, rows.moment))
+    """The same in mil_nce: positives are from this video and negatives from others, so no pair counts twice."""
+    negatives = torch.logaddexp(rows.batch_sum, columns.batch_sum.gather(1, rows.counterpart))
     denominator = torch.logaddexp(rows.positive_sum, negatives)
     return SumCount.of(denominator - rows.positive_sum, rows.positives.any(dim=-1))
 
@@ -89,20 +89,20 @@ def _side(own: Nodes, others: Nodes, batch_sum: Tensor, config: CrossModalConfig
     scores = own.pi @ others.pi.mT / config.temperature
     lag = (own.times.to(scores.dtype)[..., None] - others.times[:, None]).abs()
     log_weights = -(lag**2) / (2 * config.sigma**2)
-    moment = lag.masked_fill(~others.valid[:, None], torch.inf).argmin(dim=-1)
-    places = torch.arange(others.valid.shape[1], device=moment.device)
-    positives = (places - moment[..., None]).abs() <= config.window
+    counterpart = lag.masked_fill(~others.valid[:, None], torch.inf).argmin(dim=-1)
+    places = torch.arange(others.valid.shape[1], device=counterpart.device)
+    positives = (places - counterpart[..., None]).abs() <= config.window
     positives = positives & own.valid[..., None] & others.valid[:, None]
     if config.form == "mil_nce":
         log_weights = torch.zeros_like(log_weights)
     else:
         positives = positives & (log_weights.exp() >= config.least_weight)
     positive_sum = log_sum_where(scores + log_weights, positives)
-    return _Side(scores, log_weights, moment, positives, positive_sum, batch_sum)
+    return _Side(scores, log_weights, counterpart, positives, positive_sum, batch_sum)
 
 
 def _batch_sum(own: Nodes, others: Nodes, batch_scores: Tensor, config: CrossModalConfig) -> Tensor:
-    """[B, N]: log Σ e^s of each node over the keys of the batch, or of the other videos' among them."""
+    """[B, N]: log Σ e^s of each node over the keys of the batch, or only over those of other videos."""
     if config.form == "mil_nce":
         elsewhere = _segments(own) != gather_with_gradient(_segments(others)).mT
         sums = log_sum_where(batch_scores, elsewhere)
@@ -112,7 +112,7 @@ def _batch_sum(own: Nodes, others: Nodes, batch_scores: Tensor, config: CrossMod
 
 
 def _segments(nodes: Nodes) -> Tensor:
-    """[P, 1]: the segment of each valid node, by a number that no other process gives."""
+    """[P, 1]: the segment of each valid node, by a number unique over all processes."""
     first = dist.get_rank() * _MOST_SEGMENTS if world_size() > 1 else 0
     segment_BN = torch.arange(first, first + len(nodes.valid), device=nodes.valid.device)[:, None]
     return segment_BN.expand_as(nodes.valid)[nodes.valid][:, None]

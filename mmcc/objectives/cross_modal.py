@@ -1,6 +1,6 @@
 """Cross-modal correspondence alone: the baseline that predicts nothing, and the Ψ that RA and TAP predict.
 
-L = L_cross-modal                                          (Eq. 13, in the form that `cross_modal.form` names)
+L = L_cross-modal                                          (Eq. 13, in the form named by `cross_modal.form`)
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class CrossModalObjectiveConfig(ObjectiveConfig):
 
 
 class CrossModalObjective:
-    """A moment's frame and its narration should find each other; g and f learn nothing."""
+    """A frame and the words spoken with it should retrieve each other; g and f stay untrained."""
 
     def __init__(self, config: CrossModalObjectiveConfig) -> None:
         self.config = config
@@ -51,7 +51,7 @@ register_objective(
     ObjectiveSpec(
         CrossModalObjectiveConfig,
         label="Cross-modal",
-        purpose="to tell which words go with which frame",
+        purpose="to match each frame with the words spoken with it",
         loss=CrossModalObjective,
         skills=frozenset({TEXT_SKILL}),
         terms=("cross_modal",),

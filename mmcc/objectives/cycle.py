@@ -1,17 +1,17 @@
 """The cycle: from a start to its future and back, by edges of soft attention.
 
     z_{M'α} = Attn(π_{Mα}, {π_{M'i}}, {z_{M'i}})           cross-modal edge at the start    (Eq. 2)
-    z_α     = f(z_{Mα}, z_{M'α}), or z_{Mα} alone where the cycle's coin says unimodal
+    z_α     = f(z_{Mα}, z_{M'α}), or z_{Mα} alone if the cycle is drawn as unimodal
     z_{Mβ}  = Attn(g_fwd(z_α), {π_{Mi}}, {z_{Mi}})         forward edge                     (Eq. 3)
     z_{M'β} = Attn(Π_M(z_{Mβ}), {π_{M'i}}, {z_{M'i}})      cross-modal edge at the future   (Eq. 4)
     p       = softmax(g_back(z_β) · π_{Mi} / τ)            backward edge                    (Eq. 5)
     L       = -log p at i_α                                                                 (Eq. 6)
 
-With the max-index constraint the forward edge sees the nodes after α, the backward edge those before
-index(β) = argmax_i g_fwd(z_α) · π_{Mi}, taken over what the forward edge sees: so α is always among them.
+With the max-index constraint the forward edge sees the nodes after α, and the backward edge those before
+index(β) = argmax_i g_fwd(z_α) · π_{Mi}, taken over the nodes that the forward edge sees; so α is always among them.
 
 Across modalities the forward edge runs over M' and the backward edge over M; "after" and "before" are then by time,
-and a unimodal state is the z of the modality that the edge leaving it runs over.
+and a unimodal state is the z of the modality over which its outgoing edge runs.
 
 Shapes: B segments, S starts, N nodes of the modality in question, D dims.
 """
@@ -34,7 +34,7 @@ from mmcc.objectives.starts import Starts
 
 @dataclass(frozen=True)
 class Cycle:
-    """The stations of a batch's cycles, and the edges between them."""
+    """The stations of a batch's cycles and the edges between them."""
 
     starts: Starts
     start: Anchors  # α
@@ -46,12 +46,12 @@ class Cycle:
     z_future: dict[str, Tensor]  # [B, S, D] of each modality
     future_counterpart_edge: Tensor  # [B, S, N] weights of Eq. 4
     past_query: Tensor  # [B, S, D] g_back(z_β)
-    return_scores: Tensor  # [B, S, N] log p of Eq. 5, over M; -inf at what the edge may not see
-    return_candidates: Tensor  # [B, S, N] bool: what it may see
+    return_scores: Tensor  # [B, S, N] log p of Eq. 5, over M; -inf at nodes that the edge may not see
+    return_candidates: Tensor  # [B, S, N] bool: the nodes that it may see
 
     @property
     def with_choice(self) -> Tensor:
-        """[B, S]: the cycles that can go wrong; with one way back there is nothing to learn."""
+        """[B, S]: the cycles that can go wrong; with a single candidate there is nothing to learn."""
         return self.starts.valid & (self.return_candidates.sum(dim=-1) > 1)
 
 
@@ -67,7 +67,7 @@ def cycle_back(
 ) -> Cycle:
     """Walk the cycles from the given starts.
 
-    `hard`: go on from the one node index(β), not from the mixture, which can smuggle the start's identity.
+    `hard`: continue from the single node index(β), not from the mixture, which can leak the start's identity.
     `constrain`: the max-index constraint, for training.
     """
     own, other = starts.modality, OTHER[starts.modality]
@@ -111,18 +111,18 @@ def cycle_back(
 
 
 def cycle_loss(cycle: Cycle) -> SumCount:
-    """Eq. 6 over the cycles that have a choice on their way back."""
+    """Eq. 6 over the cycles with more than one candidate on the way back."""
     at_start = cycle.return_scores.gather(-1, cycle.starts.index[..., None]).squeeze(-1)
     return SumCount.of(-at_start, cycle.with_choice)
 
 
 def single_candidate_share(cycle: Cycle) -> SumCount:
-    """How many of the cycles had to be left out because a single way led back."""
+    """The share of cycles dropped because they had a single candidate on the way back."""
     return SumCount.of((~cycle.with_choice).to(cycle.return_scores.dtype), cycle.starts.valid)
 
 
 def _state(model: Dynamics, z: Mapping[str, Tensor], starts: Starts, unimodal_modality: str) -> Tensor:
-    """z of one modality, and f of both where the coin says so: only there, since f is a fifth of the arithmetic."""
+    """z of one modality, or f of both in the cycles that are not unimodal: only there, since f is costly (a fifth)."""
     both = ~starts.unimodal & starts.valid
     alone = z[unimodal_modality]
     return alone.masked_scatter(both[..., None], model.combine(z[VISION][both], z[TEXT][both]))

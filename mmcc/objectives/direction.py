@@ -1,12 +1,12 @@
 """Direction (MMCC+): what g_fwd predicts should lie in the future, what g_back predicts in the past.
 
-With p = softmax(g_fwd(z_α) · π_i / τ) over all nodes of the segment, and q likewise of g_back(z_β):
+With p = softmax(g_fwd(z_α) · π_i / τ) over all nodes of the segment, and q the same for g_back(z_β):
 
-    within the modality of the moment    -log Σ_{i > i_α} p_i            -log Σ_{i < index(β)} q_i
+    within the modality of the anchor    -log Σ_{i > i_α} p_i            -log Σ_{i < index(β)} q_i
     across, in the other modality        -log Σ_{t_i > t_α + gap} p_i    -log Σ_{t_i < t_β - gap} q_i
 
-The max-index constraint only hides the past from the forward edge; this is what teaches the edge to avoid it. Across,
-the denominators may run over the nodes of the whole batch. A moment with nothing on the wanted side is left out.
+The max-index constraint only hides the past from the forward edge; this loss teaches the edge to avoid it. Across, the
+denominators may run over the nodes of the whole batch. Anchors without a node on the wanted side are dropped.
 
 Shapes: B segments, S starts, N nodes, P packed nodes of the batch, D dims.
 """
@@ -28,7 +28,7 @@ from mmcc.objectives.log_sums import log_sum, log_sum_where
 def direction_loss(
     nodes: Mapping[str, Nodes], keys_PD: Mapping[str, Tensor], cycle: Cycle, config: DirectionConfig
 ) -> dict[str, SumCount]:
-    """The parts that are switched on, each with its own mean; the loss is their sum. `keys_PD`: see `batch_keys`."""
+    """The enabled parts, each with its own mean; the loss is their sum. `keys_PD`: see `batch_keys`."""
     parts = {}
     for name, query, anchors, wanted_side in (
         ("future", cycle.future_query, cycle.start, after),
@@ -49,7 +49,7 @@ def direction_loss(
 def _wrong_way(
     query_BSD: Tensor, nodes: Nodes, wanted_BSN: Tensor, keys_PD: Tensor | None, temperature: float
 ) -> SumCount:
-    """-log of the probability that falls on the wanted nodes, against the segment's nodes or the given keys."""
+    """-log of the probability of the wanted nodes, against the segment's nodes or the given keys."""
     scores = query_BSD @ nodes.pi.mT / temperature
     if keys_PD is None:
         everything = log_sum_where(scores, nodes.valid[:, None].expand_as(scores))

@@ -1,6 +1,6 @@
-"""Means and keys over every process, so that many processes learn what one would.
+"""Means and keys over all processes, so that many processes train exactly like one.
 
-Each process holds a local sum; its loss is  local sum × processes ÷ count over all processes,  and the mean of the
+Each process has a local sum; its loss is  local sum × processes ÷ count over all processes,  and the mean of the
 processes' gradients is then the gradient of the global mean. In a single process everything here is the identity.
 
 Shapes: P nodes of this process (differs between processes), D dims.
@@ -20,14 +20,14 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class SumCount:
-    """A sum over the items that count in this process, and how many they are."""
+    """A sum over the items that count in this process, and their number."""
 
     total: Tensor
     count: Tensor
 
     @staticmethod
     def of(values: Tensor, counts: Tensor) -> SumCount:
-        """The values where `counts` holds; the others may be anything, infinite too."""
+        """The values where `counts` is true; the others may be anything, even infinite."""
         return SumCount(torch.where(counts, values, 0).sum(), counts.sum())
 
     def __add__(self, other: SumCount) -> SumCount:
@@ -47,7 +47,7 @@ def all_reduce_sum(tensor: Tensor) -> Tensor:
 
 
 def gather_with_gradient(tensor_PD: Tensor) -> Tensor:
-    """The rows of all processes below one another; gradients go back to the process that a row came from."""
+    """The rows of all processes, concatenated; gradients return to the process that a row came from."""
     if not _distributed():
         return tensor_PD
     sizes = torch.zeros(world_size(), dtype=torch.int64, device=tensor_PD.device)
@@ -57,9 +57,9 @@ def gather_with_gradient(tensor_PD: Tensor) -> Tensor:
 
 
 def means_over_processes(sum_counts: Mapping[str, SumCount]) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
-    """Two means of each tally: the local one with gradient (see the top), and the global one, detached, for the log.
+    """Two means of each term: the local one with gradient (see the top), and the global one, detached, for the log.
 
-    Nothing counted gives 0.
+    A count of 0 gives 0.
     """
     totals = torch.stack([sum_count.total.detach() for sum_count in sum_counts.values()])
     counts = torch.stack([sum_count.count for sum_count in sum_counts.values()]).to(totals.dtype)
@@ -77,7 +77,7 @@ def _distributed() -> bool:
 
 
 class _Gather(torch.autograd.Function):
-    """Collectives want equal shapes, so rows are padded to the longest process and cut again."""
+    """Collectives need equal shapes, so rows are padded to the longest process and cut again."""
 
     @staticmethod
     def forward(ctx: Any, tensor: Tensor, sizes: list[int]) -> Tensor:

@@ -1,4 +1,4 @@
-"""Log-sums of scores over nodes, safe where nothing is to be summed.
+"""Log-sums of scores over nodes, safe for empty sums.
 
 Shapes: B segments, N nodes, P valid nodes of every segment and process, D dims.
 """
@@ -15,25 +15,25 @@ from mmcc.objectives.distribution import gather_with_gradient
 
 
 def batch_keys(nodes: Mapping[str, Nodes]) -> dict[str, Tensor]:
-    """Every π of each modality, packed [P, D]: of all segments, and of all processes with gradient."""
+    """Every π of each modality, packed [P, D]: of all segments and all processes, with gradient."""
     return {modality: gather_with_gradient(side.pi[side.valid]) for modality, side in nodes.items()}
 
 
 def log_sum_where(scores: Tensor, counts: Tensor) -> Tensor:
-    """log Σ e^score over the last dimension where `counts` holds; the lowest finite number (not -inf, whose gradient
-    is NaN) where it holds nowhere."""
+    """log Σ e^score over the last dimension where `counts` is true; the lowest finite number (not -inf, whose gradient
+    is NaN) where it is nowhere true."""
     return log_sum(scores.masked_fill(~counts, torch.finfo(scores.dtype).min))
 
 
 def log_sum(scores: Tensor) -> Tensor:
-    """log Σ e^score over the last dimension, finite also where that is empty."""
+    """log Σ e^score over the last dimension, finite even where that is empty."""
     return scores.logsumexp(dim=-1).clamp(min=torch.finfo(scores.dtype).min)
 
 
 def log_union(one: Tensor, other: Tensor, common: Tensor) -> Tensor:
     """log(e^one + e^other - e^common), where the two sums share the items of `common`.
 
-    Neither sum is below what they share, so that with the larger one taken out the logarithm's argument is 1 to 2.
+    Neither sum is below the common part, so with the larger one factored out the logarithm's argument is 1 to 2.
     """
     larger = torch.maximum(one, other).detach()
     return larger + ((one - larger).exp() + (other - larger).exp() - (common - larger).exp()).log()

@@ -1,4 +1,4 @@
-"""What goes into a loss and comes out of it."""
+"""Inputs and outputs of losses."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Protocol
 
 from torch import Tensor
 
-Weights = Mapping[str, float]  # of a loss's terms at one step of training, by name
+Weights = Mapping[str, float]  # of a loss's terms at one training step, by name
 
 
 @dataclass(frozen=True)
 class Losses:
-    """A step's loss and what to log of it."""
+    """The loss of a training step and what to log."""
 
     total: Tensor  # scalar, with gradient
     terms: dict[str, Tensor]  # detached scalars, over all processes
 
 
 class Dynamics(Protocol):
-    """What the losses ask of a model."""
+    """What the losses need from a model."""
 
     def project(self, z: Tensor, modality: str, /) -> Tensor: ...
 

@@ -1,10 +1,10 @@
-"""MemDPC (Han et al., 2020) on frame embeddings: tell the next nodes from all others, forward and backward in time.
+"""MemDPC (Han et al., 2020) on frame embeddings: pick the next nodes among all others, forward and backward in time.
 
     L = mean over pasts z_1 … z_t and k = 1 … horizon of  -log  e^{ẑ_{t+k} · z_{t+k} / τ}  /  Σ_j e^{ẑ_{t+k} · z_j / τ}
 
-at unit norms, plus the same with time reversed. ẑ_{t+1} follows from the past, ẑ_{t+2} from the past and ẑ_{t+1}, and
-so on (see the model). j runs over every node of the batch: of the same video, of others, and of other processes'.
-Every past counts, down to a single node, which is how tasks ask the model.
+at unit norm, plus the same with time reversed. ẑ_{t+1} follows from the past, ẑ_{t+2} from the past and ẑ_{t+1}, and
+so on (see the model). j runs over every node of the batch: of the same video, of others, and of other processes.
+Every past counts, down to a single node, which is how evaluation tasks query the model.
 
 Shapes: B segments, N nodes, P packed nodes of the batch, Q predictions, D dims.
 """
@@ -31,12 +31,12 @@ from mmcc.objectives.spec import FUTURE, PAST, ObjectiveConfig, ObjectiveSpec, r
 
 @dataclass(frozen=True)
 class MemDPCConfig(ObjectiveConfig):
-    """How much is remembered, and how far ahead it looks."""
+    """The size of the memory, and how far ahead to predict."""
 
     name: str = "memdpc"
-    slots: int = 1024  # of the memory; the authors' own
-    horizon: int = 3  # nodes predicted one after another from each past; the authors' own
-    temperature: float = 0.1  # of the contrast, as everywhere here; the authors' dot products have none
+    slots: int = 1024  # of the memory; the authors' value
+    horizon: int = 3  # nodes predicted one after another from each past; the authors' value
+    temperature: float = 0.1  # of the contrast, as everywhere here; the authors use plain dot products
 
     def __post_init__(self) -> None:
         above("slots", self.slots, 0)
@@ -63,9 +63,9 @@ class MemDPCObjective:
         return {way: self._contrast(model, pi_BND, frames.valid, keys_PD, way) for way, pi_BND in ordered.items()}
 
     def _contrast(self, model: MemDPC, pi_BND: Tensor, valid_BN: Tensor, keys_PD: Tensor, way: Direction) -> SumCount:
-        """Nodes in the order in which they are seen: valid ones first, so that padding never enters a past."""
+        """Nodes in the order of aggregation: valid ones first, so that padding never enters a past."""
         c_BND = model.aggregate(pi_BND, way)
-        terms = [c_BND[:0, 0, 0]]  # none, but one to take a gradient of where there is no other
+        terms = [c_BND[:0, 0, 0]]  # empty, but gives a gradient even if there are no other terms
         steps = range(1, min(self.config.horizon, pi_BND.shape[1] - 1) + 1)
         for ahead, prediction_BND in zip(steps, _predictions(model, c_BND, way), strict=False):
             counts = valid_BN[:, ahead:]
@@ -77,7 +77,7 @@ class MemDPCObjective:
 
 
 def _predictions(model: MemDPC, c_BND: Tensor, way: Direction) -> Iterator[Tensor]:
-    """ẑ after each past, one node on with each, without end; every time the last past has nothing so far ahead."""
+    """ẑ after each past, one node further with each item, endlessly; each time the last past runs out of targets."""
     while True:
         c_BND = c_BND[:, :-1]
         prediction_BND = model.predict(c_BND, way)
@@ -86,7 +86,7 @@ def _predictions(model: MemDPC, c_BND: Tensor, way: Direction) -> Iterator[Tenso
 
 
 def _reverse(valid_BN: Tensor) -> Tensor:
-    """[B, N]: the places of the valid nodes from the last to the first; padding stays behind them."""
+    """[B, N]: the places of the valid nodes from last to first; padding stays at the end."""
     places = torch.arange(valid_BN.shape[1], device=valid_BN.device)
     backwards = valid_BN.sum(dim=1, keepdim=True) - 1 - places
     return torch.where(backwards >= 0, backwards, places)

@@ -4,7 +4,7 @@
 
     λ1(s) = ε^(1 - p) · λ1^p  with p = min(1, s / ramp steps);   λ2 constant;   λ3 = r3 · λ1(s);   λ4 = r4 · λ1(s)
 
-(the cycle itself weighs r1 · λ1(s), with r1 = 1 but in ablations)
+(the cycle itself has weight r1 · λ1(s), with r1 = 1 except in ablations)
 
 Shapes: B segments, N nodes, S starts, D dims.
 """
@@ -44,7 +44,7 @@ DIRECTION = "direction"
 
 @dataclass(frozen=True)
 class MMCCConfig(ObjectiveConfig, EitherOr):
-    """The whole of MMCC's objective. Every ablation of the paper's Table 1 is a setting."""
+    """MMCC's whole objective. Every ablation of the paper's Table 1 is a setting."""
 
     either_or: ClassVar = (("ramp_share", "ramp_epochs"),)
 
@@ -52,14 +52,14 @@ class MMCCConfig(ObjectiveConfig, EitherOr):
     cycle: CycleConfig = field(default_factory=CycleConfig)
     cross_modal: CrossModalConfig = field(default_factory=CrossModalConfig)
     direction: DirectionConfig = field(default_factory=DirectionConfig)
-    fine_tune: bool = True  # Table 1: 93.6, against 67.5 where only the cross-modal loss trains the embeddings z
+    fine_tune: bool = True  # Table 1: 93.6, against 67.5 if only the cross-modal loss trains the embeddings z
 
     lambda1: float = 1.0  # the cycle's final weight; the paper: 0.5 to 2
-    lambda1_start: float = 0.01  # the paper's "small value ε": correspondence has to come first
+    lambda1_start: float = 0.01  # the paper's "small value ε": correspondence must be learned first
     ramp_epochs: float | None = 30.0  # over which lambda1 grows exponentially, as in the paper
-    ramp_share: float | None = None  # in place of ramp_epochs: a share of all training steps, for short runs
+    ramp_share: float | None = None  # instead of ramp_epochs: a share of all training steps, for short runs
     lambda2: float = 1.0  # cross-modal, constant, as in the paper
-    cycle_ratio: float = 1.0  # the cycle's share of lambda1: 0 leaves what grows beside it, to see what it is worth
+    cycle_ratio: float = 1.0  # the cycle's weight relative to lambda1; 0 keeps the other ramped terms, as an ablation
     similarity_ratio: float = 3.0  # λ3 = 3 λ1, as in the paper
     direction_ratio: float = 3.0  # λ4 = 3 λ1; on vectors 10 is better (docs/training.md), and mmcc_plus.yaml has it
 
@@ -75,7 +75,7 @@ class MMCCConfig(ObjectiveConfig, EitherOr):
 
 
 def mmcc_weights(config: MMCCConfig, time: TrainingTime) -> dict[str, float]:
-    """λ1 to λ4 at a step of training."""
+    """λ1 to λ4 at a training step."""
     if config.ramp_share is not None:
         ramp_steps = config.ramp_share * time.steps
     else:
@@ -93,7 +93,7 @@ def mmcc_weights(config: MMCCConfig, time: TrainingTime) -> dict[str, float]:
 
 
 class MMCCObjective:
-    """Cycles from both modalities, correspondence, and what keeps the cycles from collapsing."""
+    """Cycles from both modalities, correspondence, and the losses that prevent collapse."""
 
     def __init__(self, config: MMCCConfig) -> None:
         self.config = config
@@ -142,7 +142,7 @@ class MMCCObjective:
 
 
 def _never_empty(nodes: Nodes) -> Nodes:
-    """A batch may hold no node of a modality; one place of padding lets every index point somewhere."""
+    """A batch may have no node of a modality; one place of padding keeps every index valid."""
     if nodes.valid.shape[1]:
         return nodes
     return Nodes(
@@ -154,20 +154,20 @@ def _never_empty(nodes: Nodes) -> Nodes:
 
 
 def _frozen(model: Dynamics, nodes: Nodes, modality: str) -> Nodes:
-    """The same nodes with z as given input: Π, f and g learn from the cycle, the encoders do not."""
+    """The same nodes with z detached: the cycle trains Π, f and g, but not the encoders."""
     z = nodes.z.detach()
     pi = model.project(z, modality).masked_fill(~nodes.valid[..., None], 0)
     return Nodes(z, pi, nodes.valid, nodes.times)
 
 
 def _plus(config: MMCCConfig) -> Identity | None:
-    """With the direction loss it is MMCC+."""
+    """With the direction loss, the objective is MMCC+."""
     directed = config.direction.within or config.direction.across
     return Identity("mmcc+", "MMCC+") if directed else None
 
 
 def _untrained(config: MMCCConfig) -> frozenset[str]:
-    """Where every cycle sees one modality alone, nothing trains f."""
+    """If every cycle is unimodal, f is not trained."""
     return frozenset({COMBINE}) if config.cycle.p_unimodal == 1 else frozenset()
 
 

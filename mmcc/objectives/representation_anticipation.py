@@ -2,11 +2,11 @@
 
     L = -cos(f(Φ_M(M_i)), Ψ_M(M_j))                                                        (Eq. 10)
 
-In vision M_j is the frame one second after M_i, whatever the frame rate: the one nearest that moment, if it is within
-a quarter of a second of it. In text it is the next utterance. A node that has no M_j is left out. Across modalities
-M_j is, of the nodes after M_i, the one nearest to one second after it.
+In vision M_j is the frame one second after M_i, whatever the frame rate: the one nearest to that time, if within a
+quarter of a second. In text it is the next utterance. Nodes without an M_j are dropped. Across modalities M_j is the
+later node nearest to one second after M_i.
 
-Shapes: B segments, N nodes, K nodes to choose from.
+Shapes: B segments, N nodes, K target candidates.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ class RAConfig(AnticipationConfig):
     """RA."""
 
     name: str = "representation_anticipation"
-    seconds: float = 1.0  # how far ahead the target frame lies; the paper's
-    tolerance: float = 0.25  # how far off that moment it may be; more, and 2 fps would take the wrong frame
+    seconds: float = 1.0  # how far ahead the target frame is; the paper's
+    tolerance: float = 0.25  # how far from that time it may be; with more, 2 fps would take the wrong frame
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -54,25 +54,25 @@ class RepresentationAnticipation(Anticipation[RAConfig]):
             return _nearest(nodes[modality].times, nodes[ahead].times, later, self.config)
         if modality == VISION:
             return frame_ahead(nodes[modality].times, later, self.config)
-        return later & ~later.roll(1, dims=-1)  # later nodes lie side by side: the first has none before it
+        return later & ~later.roll(1, dims=-1)  # the first of the later nodes, which are consecutive
 
 
 def frame_ahead(times_BN: Tensor, later_BNN: Tensor, config: RAConfig) -> Tensor:
-    """[B, N, N]: of the later frames, the one nearest to `seconds` ahead, where it is near enough."""
+    """[B, N, N]: the later frame nearest to `seconds` ahead, if near enough."""
     off = (times_BN[:, None] - times_BN[..., None] - config.seconds).abs()
     return _nearest(times_BN, times_BN, later_BNN, config) & (off <= config.tolerance)
 
 
 def no_frame_ahead(config: RAConfig, times_N: Tensor) -> str:
-    """What is missing in frames at these times; empty if a single one has a target."""
+    """What frames at these times lack; empty if any of them has a target."""
     later = times_N[None, None] > times_N[None, :, None]
     if frame_ahead(times_N[None], later, config).any():
         return ""
-    return f"no frame has another {config.seconds:g} s (± {config.tolerance:g}) after it, which RA learns to predict"
+    return f"no frame has another {config.seconds:g} s (± {config.tolerance:g}) after it for RA to predict"
 
 
 def _nearest(times_BN: Tensor, others_BK: Tensor, allowed_BNK: Tensor, config: RAConfig) -> Tensor:
-    """[B, N, K]: of the allowed nodes, the one nearest to `seconds` ahead."""
+    """[B, N, K]: the allowed node nearest to `seconds` ahead."""
     off = (others_BK[:, None] - times_BN[..., None] - config.seconds).abs().masked_fill(~allowed_BNK, torch.inf)
     nearest = torch.zeros_like(allowed_BNK).scatter(-1, off.argmin(dim=-1, keepdim=True), True)
     return nearest & allowed_BNK

@@ -1,7 +1,7 @@
 """Random numbers that belong to a sample, not to a process.
 
-Every number is a hash of (seed, step, sample number, name, place), so that a sample draws the same whatever batch,
-worker or process it lies in, however far the batch is padded, and after a resume.
+Every number is a hash of (seed, step, sample number, name, place), so a sample's numbers do not depend on its batch,
+worker or process, on padding, or on resuming.
 
 Shapes: B segments.
 """
@@ -27,7 +27,7 @@ class SampleRng:
 
     seed: int
     samples: Tensor  # [B] int64, the global sample numbers
-    step: int = 0  # tells visits of one sample apart where sample numbers repeat, as in validation
+    step: int = 0  # distinguishes visits of one sample where sample numbers repeat, as in validation
 
     def uniform(self, name: str, *shape: int) -> Tensor:
         """Numbers in (0, 1), [B, *shape]; a place's number does not depend on the size of the shape."""
@@ -55,5 +55,5 @@ def _mix(x: Tensor) -> Tensor:
 
 
 def _shift_right(x: Tensor, bits: int) -> Tensor:
-    """Torch's >> drags the sign in; a hash wants zeros."""
+    """Torch's >> copies the sign bit; a hash needs zeros."""
     return (x >> bits) & ((1 << (64 - bits)) - 1)

@@ -1,15 +1,15 @@
-"""How well a model does what the objectives are for, segment by segment: cycles, direction, correspondence.
+"""How well a model does what the objectives train, segment by segment: cycles, direction, correspondence.
 
 Every edge sees every node. Validation sums these over a batch, evaluation over a video.
 
     cycle_rank, exact_return      where the start ranks among the nodes on the way back, and how often it is first
-    …_hard                        the same when going on from the one node index(β): a mixture can smuggle the start
+    …_hard                        the same when continuing from the single node index(β): a mixture can leak the start
     future_rank                   100 · P(g_fwd scores a later node above an earlier one)
     goes_forward, stays_in_place  share of forward edges whose best node is later than the start, or the start itself
-    travelled_rank                the hard cycle rank in which a cycle that stays in place counts 50
-    cross_modal_rank              where the other modality's nearest node in time ranks; …_steps: where a step is shown
+    travelled_rank                the hard cycle rank, where a cycle that stays in place counts 50
+    cross_modal_rank              where the other modality's nearest node in time ranks; …_steps: while a step is shown
 
-On the path across modalities "later" is by time, and the place that a start has over there is its nearest node.
+On the path across modalities "later" is by time, and a start's place in the other modality is its nearest node there.
 
 Shapes: B segments, S starts, N nodes, J annotated steps.
 """
@@ -37,10 +37,10 @@ MODALITIES = (VISION, TEXT)
 
 
 class Scores(NamedTuple):
-    """One figure of every cycle or node of a batch."""
+    """One figure for every cycle or node of a batch."""
 
-    values: Tensor  # [B, S] or [B, N]; anything where it does not count
-    counts: Tensor  # bool, of the same shape
+    values: Tensor  # [B, S] or [B, N]; arbitrary where `counts` is false
+    counts: Tensor  # bool, same shape
 
     def sum_count(self) -> SumCount:
         return SumCount.of(*self)
@@ -52,7 +52,7 @@ class Scores(NamedTuple):
 
 
 def scored_walk(config: CycleConfig, starts: int) -> CycleConfig:
-    """Cycles as they are scored: from concrete nodes, with both modalities unless a model never learnt to."""
+    """How to walk cycles for scoring: from concrete nodes, with both modalities unless the model never trained that."""
     alone = 1.0 if config.p_unimodal == 1 else 0.0
     return replace(config, starts="concreteness", starts_per_segment=starts, p_unimodal=alone)
 
@@ -60,7 +60,7 @@ def scored_walk(config: CycleConfig, starts: int) -> CycleConfig:
 def cycle_scores(
     model: Dynamics, nodes: Mapping[str, Nodes], samples_B: Tensor, config: CycleConfig
 ) -> dict[str, Scores]:
-    """The figures of cycles, for each modality: "vision/cycle_rank", …; the same dice for every model."""
+    """The figures of cycles, for each modality: "vision/cycle_rank", …; every model gets the same random numbers."""
     found: dict[str, Scores] = {}
     rng = SampleRng(0, samples_B.to(nodes[VISION].z.device))
     for modality in MODALITIES:
@@ -88,7 +88,7 @@ def return_scores(cycle: Cycle) -> dict[str, Scores]:
 
 
 def direction_scores(cycle: Cycle, nodes: Mapping[str, Nodes]) -> dict[str, Scores]:
-    """Which way the forward edges of hard cycles go, and what comes of those that go anywhere."""
+    """Which way the forward edges of hard cycles go, and how well those that move return."""
     ahead, valid, future = cycle.future.modality, cycle.starts.valid, cycle.future.index[..., None]
     later, earlier = after(cycle.start, nodes, ahead), before(cycle.start, nodes, ahead)
     stays = cycle.future.index == _place_ahead(cycle, nodes)
@@ -114,7 +114,7 @@ def correspondence_scores(nodes: Mapping[str, Nodes], spans_BJ2: Tensor) -> dict
 
 
 def cross_modal_scores(own: Nodes, other: Nodes, spans_BJ2: Tensor) -> dict[str, Scores]:
-    """Where each node's moment in the other modality ranks: at all nodes, and at those where a step is shown."""
+    """Where each node's nearest node in the other modality ranks: for all nodes, and for those during a step."""
     away = (own.times[:, :, None] - other.times[:, None]).abs().masked_fill(~other.valid[:, None], torch.inf)
     seen = other.valid[:, None].expand_as(away)
     rank = percentile_rank(own.pi @ other.pi.mT, away.argmin(dim=-1), seen)
@@ -126,15 +126,15 @@ def cross_modal_scores(own: Nodes, other: Nodes, spans_BJ2: Tensor) -> dict[str,
 
 
 def percentile_rank(scores: Tensor, target: Tensor, seen: Tensor) -> Tensor:
-    """`mmcc.metrics.percentile_rank` with candidates of different number: [..., N], [...], [..., N] -> [...]."""
+    """`mmcc.metrics.percentile_rank` with varying numbers of candidates: [..., N], [...], [..., N] -> [...]."""
     own = scores.gather(-1, target[..., None])
     below = ((scores < own) & seen).sum(dim=-1)
-    alike = ((scores == own) & seen).sum(dim=-1) - 1  # without the target itself
-    return 100 * (below + alike / 2) / (seen.sum(dim=-1) - 1).clamp(min=1)
+    tied = ((scores == own) & seen).sum(dim=-1) - 1  # without the target itself
+    return 100 * (below + tied / 2) / (seen.sum(dim=-1) - 1).clamp(min=1)
 
 
 def share_of_first(scores: Tensor, target: Tensor, seen: Tensor) -> Tensor:
-    """1 where the target scores best alone, 1/k where k score so, else 0."""
+    """1 where the target alone scores best, 1/k where k tie for best, 0 elsewhere."""
     best = scores.masked_fill(~seen, -torch.inf).amax(dim=-1, keepdim=True)
     first = (scores == best) & seen
     return first.gather(-1, target[..., None]).squeeze(-1) / first.sum(dim=-1).clamp(min=1)
@@ -148,13 +148,13 @@ def above_share(scores: Tensor, upper: Tensor, lower: Tensor) -> Tensor:
 
 
 def within_spans(times_BN: Tensor, spans_BJ2: Tensor) -> Tensor:
-    """[B, N]: the moments at which a step is shown."""
+    """[B, N]: whether a step is shown at each time."""
     times = times_BN[:, :, None]
     return ((spans_BJ2[:, None, :, 0] <= times) & (times <= spans_BJ2[:, None, :, 1])).any(dim=-1)
 
 
 def padded_spans(spans: Sequence[Sequence[tuple[float, float]]]) -> Tensor:
-    """[B, J, 2]: from when to when each segment's video shows a step, padded with spans that hold no moment."""
+    """[B, J, 2]: start and end of each step shown in the segment's video, padded with empty spans."""
     longest = max(map(len, spans), default=0)
     padding = (math.inf, -math.inf)
     padded = [[*each, *[padding] * (longest - len(each))] for each in spans]
@@ -162,7 +162,7 @@ def padded_spans(spans: Sequence[Sequence[tuple[float, float]]]) -> Tensor:
 
 
 def _place_ahead(cycle: Cycle, nodes: Mapping[str, Nodes]) -> Tensor:
-    """[B, S]: the start itself, or across modalities the node of the other one that is nearest in time."""
+    """[B, S]: the start itself, or across modalities the other modality's node nearest in time."""
     if cycle.future.modality == cycle.start.modality:
         return cycle.start.index
     ahead = nodes[cycle.future.modality]

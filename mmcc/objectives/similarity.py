@@ -1,4 +1,4 @@
-"""Visual diversity: an edge through time should lead to a picture that looks different.
+"""Visual diversity: a temporal edge should lead to a frame that looks different.
 
     L_sim = max(cos(z_{Vα}, z_{Vβ}) - m, 0) + max(cos(z_{Vβ}, z_{Vα,back}) - m, 0)          (Eq. 8)
 
@@ -23,7 +23,7 @@ from mmcc.objectives.losses import Dynamics
 
 
 def visual_return(model: Dynamics, nodes: Mapping[str, Nodes], cycle: Cycle, temperature: float) -> Tensor:
-    """z_{Vα,back} [B, S, D]: what the place that the cycle comes back to looks like."""
+    """z_{Vα,back} [B, S, D]: the visual embedding of where the cycle returns to."""
     own = cycle.starts.modality
     z_back = cycle.return_scores.exp() @ nodes[own].z
     if own == VISION:
@@ -36,7 +36,7 @@ def visual_return(model: Dynamics, nodes: Mapping[str, Nodes], cycle: Cycle, tem
 def similarity_loss(
     model: Dynamics, nodes: Mapping[str, Nodes], cycle: Cycle, *, margin: float = 0.5, temperature: float = 0.1
 ) -> SumCount:
-    """Eq. 8 over the cycles that have a choice on their way back, in segments that show anything at all."""
+    """Eq. 8 over the cycles with more than one candidate on the way back, in segments that have frames."""
     z_future = cycle.z_future[VISION]
     there = F.cosine_similarity(cycle.z_start[VISION], z_future, dim=-1)
     back = F.cosine_similarity(z_future, visual_return(model, nodes, cycle, temperature), dim=-1)

@@ -1,6 +1,6 @@
 """An objective is one object: its settings, the model it trains, its loss, the loss's weights over time, its skills.
 
-Yours, in a module that `--import` names, is known as `objective.name: slow-features` once it says
+To add one, available as `objective.name: slow-features`, put this in a module and pass the module to `--import`:
 
     register_objective(
         ObjectiveSpec(
@@ -31,16 +31,16 @@ from mmcc.objectives.rng import SampleRng
 from mmcc.registry import Registry
 from mmcc.settings import NamedSettings
 
-# What a model can be asked after training. What an objective does not train is never measured.
+# What a trained model can do. Skills that an objective does not train are never measured.
 TEXT_SKILL = "text"  # π of frames and of utterances are comparable
-FUTURE = "future"  # `future(z)` is where a node's future lies
-PAST = "past"  # `past(z)`, likewise
-COMBINE = "combine"  # `combine(z of vision, z of text)` is a node of both modalities, for `future` and `past` alike
+FUTURE = "future"  # `future(z)` predicts a node's future
+PAST = "past"  # `past(z)` predicts a node's past
+COMBINE = "combine"  # `combine(z of vision, z of text)` is a state of both modalities, for `future` and `past`
 SKILLS = frozenset({TEXT_SKILL, FUTURE, PAST, COMBINE})
 
 
 class Loss(Protocol):
-    """What a model is trained to make small."""
+    """What training minimizes."""
 
     def __call__(
         self, model: Any, nodes: dict[str, Nodes], batch: BatchLike, weights: Weights, rng: SampleRng, /
@@ -48,7 +48,7 @@ class Loss(Protocol):
 
 
 class TrainingTime(NamedTuple):
-    """How far training is, in optimization steps."""
+    """How far training is, in training steps."""
 
     step: int
     steps: int  # of the whole run
@@ -72,23 +72,23 @@ def _no_weights(objective: Any, time: TrainingTime) -> Weights:
 
 @dataclass(frozen=True)
 class ObjectiveSpec:
-    """All there is to know about an objective. What takes the objective's settings is typed by those who write it."""
+    """Everything about an objective. Functions of its settings take Any: each objective has its own settings."""
 
     settings: type[ObjectiveConfig]
     label: str  # in tables
-    purpose: str  # what a model learns by it, as in "It learned …"
+    purpose: str  # what a model learns, to complete "It learned …"
     loss: Callable[[Any], Loss]
     skills: frozenset[str] = SKILLS
-    model: Callable[[ModelConfig, Any, int], Model] = _mmcc_model  # the last is the size of the vocabulary
+    model: Callable[[ModelConfig, Any, int], Model] = _mmcc_model  # the int is the size of the vocabulary
     weights: Callable[[Any, TrainingTime], Weights] = _no_weights
-    terms: tuple[str, ...] = ()  # of what the loss logs, those that people watch beside its total
+    terms: tuple[str, ...] = ()  # logged terms that the progress bar shows beside the total
     short: str = ""  # in results, where the name is long: "ra"
-    variant: Callable[[Any], Identity | None] = lambda objective: None  # settings that have a name of their own: MMCC+
-    untrained: Callable[[Any], frozenset[str]] = lambda objective: frozenset()  # skills that settings take away
+    variant: Callable[[Any], Identity | None] = lambda objective: None  # settings with another name: MMCC+
+    untrained: Callable[[Any], frozenset[str]] = lambda objective: frozenset()  # skills that some settings remove
     cycle: Callable[[Any], CycleConfig] = lambda objective: CycleConfig()  # how cycles are walked in validation
     temperature: Callable[[Any], float] = lambda objective: 0.1  # of edges, in evaluation
-    starts_from: str = ""  # the objective of a finished run that it must be initialized with
-    misses: Callable[[Any, Tensor], str] = field(default=lambda objective, times: "")  # in frames at these times [N]
+    starts_from: str = ""  # the objective of the finished run that must initialize it
+    misses: Callable[[Any, Tensor], str] = field(default=lambda objective, times: "")  # what frames at times [N] lack
 
     @property
     def name(self) -> str:
@@ -107,14 +107,14 @@ OBJECTIVES: Registry[ObjectiveSpec] = Registry("objective")
 
 @dataclass(frozen=True)
 class ObjectiveConfig(NamedSettings):
-    """`objective`. What an objective can be told is a subclass, whose default name is the objective's."""
+    """`objective`. Each objective has a subclass with its settings; the default name is the objective's."""
 
     registry: ClassVar[Registry[Any]] = OBJECTIVES
     name: str = "mmcc"
 
 
 def register_objective(spec: ObjectiveSpec) -> None:
-    """Make an objective known by its settings' name; a name belongs to one objective."""
+    """Register an objective under its settings' name; names must be unique."""
     unknown = spec.skills - SKILLS
     if unknown:
         raise ValueError(f"skills of {spec.name!r}: {', '.join(sorted(unknown))} (known: {', '.join(sorted(SKILLS))})")
@@ -122,5 +122,5 @@ def register_objective(spec: ObjectiveSpec) -> None:
 
 
 def spec_of(objective: ObjectiveConfig) -> ObjectiveSpec:
-    """The objective that the settings are of."""
+    """The objective that the settings belong to."""
     return OBJECTIVES.find(objective.name)

@@ -1,4 +1,4 @@
-"""Where cycles start: at nodes that say something in both modalities.
+"""Where cycles start: at nodes that are meaningful in both modalities.
 
     s_i = max_j π_{M_i} · π_{M'_j}                    (Eq. 7, concreteness)
     α ~ softmax(s / τ), τ = 0.1, over the nodes that have a future
@@ -32,7 +32,7 @@ class Starts:
 
 @torch.no_grad()
 def concreteness(nodes: Nodes, others: Nodes) -> Tensor:
-    """Eq. 7 for every node [B, N]; 0 in segments without the other modality, where nothing tells nodes apart."""
+    """Eq. 7 for every node [B, N]; 0 in segments without the other modality, where all nodes count the same."""
     similarity = (nodes.pi @ others.pi.mT).masked_fill(~others.valid[:, None], -torch.inf)
     best = similarity.max(dim=-1).values
     return best.masked_fill(~others.valid.any(dim=1, keepdim=True), 0)
@@ -48,7 +48,7 @@ def start_candidates(nodes: Mapping[str, Nodes], modality: str, path: CyclePath)
 
 @torch.no_grad()
 def sample_starts(nodes: Mapping[str, Nodes], modality: str, rng: SampleRng, config: CycleConfig) -> Starts:
-    """S starts per segment, all different where there are so many candidates, else drawn with replacement."""
+    """S starts per segment, all different if there are enough candidates, otherwise drawn with replacement."""
     own, others = nodes[modality], nodes[OTHER[modality]]
     candidates = start_candidates(nodes, modality, config.path)
     scores = torch.zeros_like(own.times)
@@ -61,12 +61,12 @@ def sample_starts(nodes: Mapping[str, Nodes], modality: str, rng: SampleRng, con
         modality,
         index,
         valid=candidates.any(dim=1, keepdim=True).expand_as(index),
-        unimodal=coin | ~others.valid.any(dim=1, keepdim=True),  # f knows no state without its other half
+        unimodal=coin | ~others.valid.any(dim=1, keepdim=True),  # f needs both modalities
     )
 
 
 def _sample(scores_BN: Tensor, candidates_BN: Tensor, count: int, rng: SampleRng, name: str) -> Tensor:
-    """Gumbel's trick: the largest of scores plus noise is a draw, the S largest of one noise are S different ones."""
+    """Gumbel trick: the largest of scores plus noise is a draw, the S largest under one noise are S different draws."""
     nodes = scores_BN.shape[1]
     repeated = (scores_BN[:, None] + rng.gumbel(f"{name}/repeated", count, nodes)).argmax(dim=-1)
     if nodes < count:

@@ -2,9 +2,9 @@
 
     L = min_{i < i' ≤ N_M} -cos(f(Φ_M(M_i)), Ψ_M(M_i'))                                    (Eq. 11)
 
-A segment's last node, which has none after it, is left out. Across modalities "after" is by time.
+A segment's last node has no later one and is dropped. Across modalities "later" is by time.
 
-Shapes: B segments, N nodes, K nodes to choose from.
+Shapes: B segments, N nodes, K target candidates.
 """
 
 from __future__ import annotations

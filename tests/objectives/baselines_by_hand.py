@@ -1,4 +1,4 @@
-"""The rivals' equations, one node at a time, in Python loops: what the fast code is held against."""
+"""The baselines' equations, one node at a time, in Python loops: the reference for the fast code."""
 
 import torch
 from torch import Tensor
@@ -77,7 +77,7 @@ def gru_step(gru, x: Tensor, c: Tensor) -> Tensor:
 
 
 def remembered(model, c: Tensor, way: str) -> Tensor:
-    """ẑ: one memory after another, weighed."""
+    """ẑ: the weighted sum of memories, one after another."""
     powers = [torch.exp(score) for score in model.addresses[way](c)]
     whole = sum(powers)
     return unit(sum(power / whole * memory for power, memory in zip(powers, model.memory, strict=True)))

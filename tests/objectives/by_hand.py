@@ -1,4 +1,4 @@
-"""The paper's equations, one node at a time, in Python loops: what the fast code is held against."""
+"""The paper's equations, one node at a time, in Python loops: the reference for the fast code."""
 
 import math
 from dataclasses import dataclass, field

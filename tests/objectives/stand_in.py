@@ -1,4 +1,4 @@
-"""A model of a few linear layers and ragged batches of random nodes: all that the losses need to be tested on."""
+"""A model of a few linear layers and ragged batches of random nodes: all that tests of the losses need."""
 
 from dataclasses import replace
 
@@ -13,11 +13,11 @@ from mmcc.objectives.rng import SampleRng
 from mmcc.objectives.starts import Starts, sample_starts
 
 D = 6
-torch.set_num_threads(1)  # on tensors this small, threads only wait for one another
+torch.set_num_threads(1)  # on tensors this small, threads only slow things down
 
 
 class StandIn(nn.Module):
-    """Has what the losses ask of a model."""
+    """Has what the losses need from a model."""
 
     def __init__(self, dtype: torch.dtype = torch.float32, seed: int = 0):
         super().__init__()
@@ -43,7 +43,7 @@ class StandIn(nn.Module):
 
 
 class NoIdea(StandIn):
-    """Predicts nothing in particular, so that every candidate scores alike."""
+    """Predicts nothing in particular, so that all candidates tie."""
 
     def future(self, z):
         return z * 0
@@ -52,13 +52,13 @@ class NoIdea(StandIn):
 
 
 def random_side(model, modality: str, sizes: list[int], seed: int, padding: int = 0, dtype=torch.float32) -> Nodes:
-    """Nodes of one modality, `sizes` valid ones to a segment. A node's z and time depend on its place only, never on
-    the padding; the padding's time lies amid the others, so that whoever forgets the mask is found out."""
+    """Nodes of one modality, `sizes` valid ones per segment. A node's z and time depend on its place only, never on
+    the padding; the padding's time lies among the others, so that forgetting the mask is noticed."""
     length = max([*sizes, 1]) + padding  # an empty side has one place of padding
     generator = torch.Generator().manual_seed(seed * 2 + (modality == TEXT))
     z_all = torch.randn(len(sizes), 64, D, generator=generator, dtype=torch.float64)
     gaps = torch.randint(8, 256, (len(sizes), 64), generator=generator)
-    times_all = gaps.cumsum(dim=1) / 64  # exact in float32, so that fast and slow break ties alike
+    times_all = gaps.cumsum(dim=1) / 64  # exact in float32, so that fast and slow code break ties the same way
     valid = torch.arange(length) < torch.tensor(sizes)[:, None]
     z = (z_all[:, :length] * valid[..., None]).to(dtype).requires_grad_()
     times = torch.where(valid, times_all[:, :length], 5.0).float()
@@ -86,7 +86,7 @@ def some_starts(nodes, modality, path, seed=0, count=3):
 
 
 def flat_nodes(times: dict[str, list[float]], pi: dict[str, list[list[float]]]) -> dict[str, Nodes]:
-    """One segment without padding, π as given and z alike."""
+    """One segment without padding, with z equal to the given π."""
     sides = {}
     for modality, vectors in pi.items():
         tensor = torch.tensor([vectors])

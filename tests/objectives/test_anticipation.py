@@ -95,7 +95,7 @@ def test_tap_takes_the_easiest_future_by_hand():
 
 
 def test_ra_takes_the_frame_a_second_ahead_by_hand():
-    """At 2 fps frame i predicts frame i + 2; the utterances predict one another, however far off."""
+    """At 2 fps frame i predicts frame i + 2; the utterances predict one another, however far apart."""
     nodes = film([0.0, 0.5, 1.0, 1.5], [RIGHT, UP, LEFT, UP], [0.0, 30.0, 31.0], [RIGHT, RIGHT, UP])
     found = objective("ra").sum_counts(Identity(), nodes)
     assert found["anticipation"].count == 2 + 2
@@ -140,7 +140,7 @@ def test_padding_and_the_order_of_segments_have_no_influence(name, sizes, seed):
 
 
 @pytest.mark.parametrize("name", BASELINES)
-def test_nothing_to_predict_is_no_loss_and_no_nan(name):
+def test_nothing_to_predict_gives_zero_loss_and_no_nan(name):
     model = StandIn()
     nodes = random_nodes(model, [(1, 1), (1, 0)])
     found = losses(name, model, nodes)
@@ -150,7 +150,7 @@ def test_nothing_to_predict_is_no_loss_and_no_nan(name):
 
 @pytest.mark.parametrize("name", BASELINES)
 def test_the_targets_are_never_moved(name):
-    """Whatever π came from, the loss does not reach it: Ψ is frozen."""
+    """Wherever π came from, the loss does not reach it: Ψ is frozen."""
     model = StandIn()
     nodes = random_nodes(model, [(6, 4), (5, 5)])
     found = gradients(losses(name, model, nodes, across=True).total, model.layers[VISION], model.layers[TEXT])

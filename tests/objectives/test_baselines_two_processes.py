@@ -1,4 +1,4 @@
-"""The baselines in two processes with half the batch each: gradients and logs of one process with the whole."""
+"""The baselines in two processes with half the batch each: same gradients and logs as one process with the whole."""
 
 import pytest
 import torch

@@ -78,7 +78,7 @@ def test_an_anchor_without_positives_is_dropped():
     assert sum_count.total.item() == pytest.approx(2 * math.log(1 + math.exp(-10)), abs=1e-5)
 
 
-def test_a_segment_alone_in_its_modality_is_dropped():
+def test_a_segment_with_one_modality_is_dropped():
     nodes = random_nodes(StandIn(), [(4, 0), (0, 3)])
     sum_count = fast(nodes)
     assert (sum_count.count.item(), sum_count.total.item()) == (0, 0)

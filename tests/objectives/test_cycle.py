@@ -1,4 +1,4 @@
-"""The cycle's edges and loss against the equations, and the rules where a slip would go unnoticed."""
+"""The cycle's edges and loss against the equations, and rules where a mistake would go unnoticed."""
 
 import math
 from itertools import product
@@ -91,7 +91,7 @@ def test_the_start_is_always_a_candidate_of_the_way_back(modality, path, sizes, 
     assert not cycle.future.index.requires_grad
 
 
-def test_without_an_idea_the_loss_is_the_log_of_the_candidates():
+def test_uninformed_the_loss_is_the_log_of_the_candidates():
     model = NoIdea()
     nodes = random_nodes(model, [(6, 3)])
     constrained = cycle_back(model, nodes, starts_at(VISION, [[3]]), constrain=True)
@@ -101,7 +101,7 @@ def test_without_an_idea_the_loss_is_the_log_of_the_candidates():
     assert cycle_loss(free).total.item() == pytest.approx(math.log(6))
 
 
-def test_cycles_with_a_single_way_back_are_left_out_and_counted():
+def test_cycles_with_a_single_candidate_are_dropped_and_counted():
     model = NoIdea()
     nodes = random_nodes(model, [(6, 3), (2, 2), (1, 1)])
     starts = starts_at(VISION, [[0, 2], [0, 0], [0, 0]], valid=[[True], [True], [False]])
@@ -170,7 +170,7 @@ def test_eq_4_asks_with_the_projection_of_the_mixture():
 @given(seed=seeds)
 @settings(max_examples=10, deadline=None)
 def test_shuffling_the_nodes_shuffles_the_attention(seed):
-    """The model sees no time."""
+    """The model never sees times."""
     model = StandIn(seed=seed)
     nodes = random_nodes(model, [(6, 5), (6, 5)], seed)
     generator = torch.Generator().manual_seed(seed)

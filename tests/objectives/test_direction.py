@@ -75,7 +75,7 @@ def test_gradients_equal_those_of_the_equation(modality, path, batch_nodes):
         assert_same_gradients(sum_count.total / sum_count.count, mean, model, nodes[VISION].z, nodes[TEXT].z)
 
 
-def test_without_an_idea_the_loss_is_the_log_of_the_share_that_lies_ahead():
+def test_uninformed_the_loss_is_the_log_of_the_share_ahead():
     """Frames at 0, 2, ..., 8 s, start at 2 s, and so index(β) at 4 s. Utterances at 1, 4, 4.5 and 9 s: two of four are
     more than 2 s after 2 s, one is more than 2 s before 4 s. A second segment adds three utterances to the batch."""
     model = NoIdea()
@@ -92,7 +92,7 @@ def test_without_an_idea_the_loss_is_the_log_of_the_share_that_lies_ahead():
             assert sum_counts[name].total.item() == pytest.approx(-math.log(share), abs=1e-5)
 
 
-def test_moments_with_nothing_on_the_wanted_side_are_left_out():
+def test_anchors_without_a_node_on_the_wanted_side_are_dropped():
     """The only utterance lies 1 s after the start: ahead, but not by more than the gap."""
     pi = {VISION: [[1.0, 0.0]] * 3, TEXT: [[1.0, 0.0]]}
     nodes = flat_nodes({VISION: [0.0, 2.0, 4.0], TEXT: [1.0]}, pi)

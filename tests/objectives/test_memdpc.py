@@ -61,7 +61,7 @@ def test_equals_the_equation(horizon, temperature, counts, seed):
 
 
 def test_gradients_equal_those_of_the_equation():
-    """Through the GRUs, the addresses, the memory, what is predicted and what it is told from."""
+    """Through the GRUs, the addresses, the memory, the predictions, the targets and the negatives."""
     model, side = memdpc(torch.float64), frames([5, 1, 0, 4], 1, padding=2, dtype=torch.float64)
     total = losses(model, side).total
     expected = sum(map(by_hand.mean, slow(model, side).values()))
@@ -70,14 +70,14 @@ def test_gradients_equal_those_of_the_equation():
     assert all(gradient.abs().max() > 0 for gradient in gradients(total, *trained, side.z))
 
 
-def test_how_many_predictions_there_are():
-    """Of 5 nodes 4 have one after them, 3 two, 2 three; of 2 nodes one. The last, and a node alone, predict nothing."""
+def test_the_number_of_predictions():
+    """Of 5 nodes, 4 have one after them, 3 two, 2 three; of 2 nodes, one. The last, and a single node, predict nothing."""
     found = objective(horizon=3).sum_counts(memdpc(), frames([5, 2, 1, 0]))
     assert found["future"].count == found["past"].count == (4 + 3 + 2) + 1
 
 
 def test_worked_by_hand():
-    """All memories alike: every prediction is that memory, whatever was seen."""
+    """All memories are equal: every prediction is that memory, whatever the past."""
     model = memdpc()
     model.memory.data[:] = torch.eye(D)[0]
     pi = torch.eye(D)[:2][None]  # the second node is at a right angle to the memory
@@ -112,21 +112,21 @@ def test_padding_and_the_order_of_segments_have_no_influence(counts, seed):
         torch.testing.assert_close(one, losses(model, side).total, rtol=1e-5, atol=1e-5)
 
 
-def test_the_order_of_nodes_is_what_it_learns_from():
+def test_the_order_of_nodes_matters():
     model, side = memdpc(), frames([6])
     shuffled = Nodes(*(getattr(side, name)[:, [3, 0, 5, 1, 4, 2]] for name in ("z", "pi")), side.valid, side.times)
     assert abs(losses(model, side).total - losses(model, shuffled).total) > 1e-3
 
 
 @pytest.mark.parametrize("counts", [[1], [0], [1, 0]])
-def test_nothing_to_predict_is_no_loss_and_no_nan(counts):
+def test_nothing_to_predict_gives_zero_loss_and_no_nan(counts):
     model = memdpc()
     total = losses(model, frames(counts)).total
     assert total.item() == 0
     assert all(not gradient.any() for gradient in gradients(total, model))
 
 
-def test_it_learns_a_short_film_by_heart():
+def test_it_memorizes_a_short_film():
     model, side = memdpc(slots=12), frames([6])
     fixed = Nodes(side.z.detach(), side.pi.detach(), side.valid, side.times)
     before = losses(model, fixed).total.item()

@@ -60,8 +60,8 @@ def test_worked_by_hand():
     assert sum_count.total.item() == pytest.approx(4 * math.log(1 + 2 * math.exp(-10)), abs=1e-6)
 
 
-def test_nodes_of_the_same_video_are_no_negatives():
-    """A film alone has nothing to be told from; in the weighted form its other moments are."""
+def test_nodes_of_the_same_video_are_not_negatives():
+    """A film alone has no negatives; in the weighted form its other nodes are negatives."""
     nodes = random_nodes(StandIn(), [(9, 9)])
     assert fast(nodes).total.item() == pytest.approx(0, abs=1e-5)
     assert fast(nodes, CrossModalConfig()).total.item() > 1

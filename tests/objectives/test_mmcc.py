@@ -45,7 +45,7 @@ def losses(model, nodes, config=PLUS, weights=WEIGHTS, seed=0, samples=None):
 
 
 def slow_total(model, nodes, config, weights, seed):
-    """Eq. 9 over single cycles; the starts alone are taken from the fast code, which has tests of its own."""
+    """Eq. 9 over single cycles; the starts alone are taken from the fast code, which has its own tests."""
     segments = by_hand.segments(nodes)
     cycling, directing = config.cycle, config.direction
     parts = {"cycle": [], "similarity": [], "direction": {}}
@@ -153,7 +153,7 @@ def test_whatever_is_missing_nothing_is_nan(sizes, path):
         assert all(torch.isfinite(g).all() for g in gradients(found.total, model))
 
 
-def test_frozen_embeddings_learn_from_the_cross_modal_loss_alone():
+def test_only_the_cross_modal_loss_trains_frozen_embeddings():
     model = StandIn()
     nodes = random_nodes(model, [(5, 4), (4, 4)])
     z = [nodes[VISION].z, nodes[TEXT].z]
@@ -228,7 +228,7 @@ def test_the_papers_ramp_lasts_thirty_epochs():
     assert weights_at(30, **ramp)["cycle"] == pytest.approx(0.2)
 
 
-def test_the_other_weights_hang_on_the_first():
+def test_the_other_weights_depend_on_the_first():
     weights = weights_at(10, ramp_epochs=None, ramp_share=0.5, similarity_ratio=3, direction_ratio=4, lambda2=0.7)
     assert weights["cross_modal"] == 0.7
     assert weights["similarity"] == pytest.approx(3 * weights["cycle"])

@@ -50,6 +50,6 @@ def test_the_largest_gumbel_is_a_draw_from_the_softmax():
 
 
 def test_the_stream_is_pinned():
-    """A resumed or repeated run draws what it drew; whoever changes the hash changes every published run."""
+    """A resumed or repeated run draws the same numbers; changing the hash changes every published run."""
     numbers = SampleRng(0, torch.tensor([0, 1, 2**40])).uniform("start/vision", 1).flatten()
     assert numbers.tolist() == PINNED

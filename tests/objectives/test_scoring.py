@@ -136,7 +136,7 @@ def test_figures_of_cycles_by_loops(seed, sizes, modality, path):
                 assert found[name].values[b, s].item() == pytest.approx(value, abs=1e-3), name
 
 
-def test_sums_by_segment_leave_out_what_does_not_count():
+def test_sums_by_segment_skip_what_does_not_count():
     scores = Scores(
         torch.tensor([[1.0, math.inf, 3.0], [math.nan, 5.0, 6.0]]), torch.tensor([[1, 0, 1], [0, 1, 0]]) > 0
     )
@@ -145,7 +145,7 @@ def test_sums_by_segment_leave_out_what_does_not_count():
     assert scores.sum_count().total == 9 and scores.sum_count().count == 3
 
 
-def test_who_knows_nothing_scores_exactly_50():
+def test_an_uninformed_model_scores_exactly_50():
     nodes = random_nodes(NoIdea(), [(6, 4), (3, 5)], padding=1)
     found = cycle_scores(NoIdea(), nodes, torch.arange(2), CycleConfig(p_unimodal=0))
     for name in ("cycle_rank", "cycle_rank_hard", "future_rank"):
@@ -157,7 +157,7 @@ def test_who_knows_nothing_scores_exactly_50():
     }
 
 
-def test_the_dice_belong_to_the_sample():
+def test_random_numbers_belong_to_the_sample():
     """A segment's figures do not depend on the segments beside it."""
     model, config = StandIn(), CycleConfig(p_unimodal=0)
     nodes = random_nodes(model, [(6, 4), (3, 5)])
@@ -170,7 +170,7 @@ def test_the_dice_belong_to_the_sample():
         assert torch.allclose(scores.values[0][kept], both[name].values[1][kept], atol=1e-4), name
 
 
-def test_cycles_are_scored_with_both_modalities_unless_never_learnt():
+def test_cycles_are_scored_with_both_modalities_unless_untrained():
     assert scored_walk(CycleConfig(p_unimodal=0.5, starts="random", path="across"), 4) == CycleConfig(
         p_unimodal=0.0, starts="concreteness", path="across", starts_per_segment=4
     )
@@ -178,7 +178,7 @@ def test_cycles_are_scored_with_both_modalities_unless_never_learnt():
     assert scored_walk(CycleConfig(p_unimodal=0.0), 4).p_unimodal == 0
 
 
-def test_moments_within_steps():
+def test_times_within_steps():
     spans = padded_spans([[(1.0, 2.0)], []])
     assert spans.tolist() == [[[1.0, 2.0]], [[math.inf, -math.inf]]]
     times = torch.tensor([[0.5, 1.0, 2.0, 2.5], [1.0, 1.5, 2.0, 0.0]])

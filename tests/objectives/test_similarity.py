@@ -69,7 +69,7 @@ def test_a_film_of_one_picture_costs_half_a_cosine_twice(modality, unimodal):
 
 
 class SmallStandIn:
-    """π is z; the future of a node is the node one place on."""
+    """π is z; the future of a node is the next one."""
 
     def project(self, z, modality):
         return z

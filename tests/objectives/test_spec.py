@@ -1,4 +1,4 @@
-"""Objectives by name: which model, which loss, which skills, and a user's own."""
+"""Objectives by name: model, loss, skills, and a user-defined one."""
 
 from dataclasses import dataclass
 
@@ -58,7 +58,7 @@ def test_mmcc_is_the_default_and_settings_decide_its_name_and_skills():
     assert spec_of(alone).skills_of(alone) == SKILLS - {COMBINE}
 
 
-def test_an_unknown_name_lists_those_there_are():
+def test_an_unknown_name_lists_the_known_ones():
     with pytest.raises(WrongSetting, match=r"no objective is named 'mcmc' \(known: cross_modal, memdpc, mmcc, rep"):
         build(ObjectiveConfig, "mcmc", "objective")
 
@@ -68,7 +68,7 @@ def test_a_name_belongs_to_one_objective():
         register_objective(ObjectiveSpec(MMCCConfig, label="", purpose="", loss=lambda config: shrink))
 
 
-def test_a_skill_that_nobody_knows_is_refused():
+def test_an_unknown_skill_is_refused():
     with pytest.raises(ValueError, match=r"skills of 'mmcc': flight \(known: combine, future, past, text\)"):
         register_objective(ObjectiveSpec(MMCCConfig, "", "", lambda config: shrink, skills=frozenset({"flight"})))
 
@@ -84,7 +84,7 @@ def shrink(model, nodes, batch, weights, rng):
     return Losses(total, {"size": total.detach()})
 
 
-def test_yours_in_a_few_lines():
+def test_another_objective_takes_a_few_lines():
     spec = ObjectiveSpec(
         ShrinkConfig,
         label="Shrink",

@@ -81,7 +81,7 @@ def test_starts_are_candidates_and_differ_where_there_are_enough(path, sizes, se
 
 @pytest.mark.parametrize(("choice", "count"), [("concreteness", 1), ("random", 1), ("concreteness", 8)])
 def test_starts_follow_the_softmax_of_concreteness_or_chance(choice, count):
-    """With 8 starts of 4 candidates they are drawn with replacement: each is a draw of its own."""
+    """With 8 starts of 4 candidates they are drawn with replacement: each is a separate draw."""
     nodes = random_nodes(StandIn(), [(5, 3)], seed=4)
     scores = concreteness(nodes[VISION], nodes[TEXT])[0, :4] / 0.1 if choice == "concreteness" else torch.zeros(4)
     starts = sample_starts(
@@ -114,7 +114,7 @@ def test_starts_belong_to_the_sample_not_to_the_batch():
 
 
 @pytest.mark.parametrize("p", [0.0, 0.3, 1.0])
-def test_so_many_cycles_are_unimodal(p):
+def test_the_share_of_unimodal_cycles(p):
     nodes = repeated(random_nodes(StandIn(), [(3, 3)]), len(MANY))
     starts = sample_starts(nodes, VISION, SampleRng(0, MANY), CycleConfig(p_unimodal=p, starts_per_segment=4))
     assert starts.unimodal.float().mean().item() == pytest.approx(p, abs=0.02 if 0 < p < 1 else 0)
