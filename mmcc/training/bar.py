@@ -1,4 +1,4 @@
-"""How far training is: a bar on a terminal, silence off it; and lines that are said in either case."""
+"""Training progress: a bar on a terminal, nothing elsewhere; and messages that are always printed."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from tqdm import tqdm
 
 
 class StepBar:
-    """A bar over steps with the losses beside it."""
+    """A bar over training steps with the losses beside it."""
 
     def __init__(self, total: int, done: int) -> None:
-        off = None if sys.stderr else True  # None: tqdm sees whether it is a terminal
+        off = None if sys.stderr else True  # None: tqdm checks whether stderr is a terminal
         self._bar = tqdm(total=total, initial=done, desc="train", unit="step", disable=off, dynamic_ncols=True)
 
     def __enter__(self) -> StepBar:
@@ -28,5 +28,5 @@ class StepBar:
 
 
 def say(line: str) -> None:
-    """A line on stderr, above the bar if there is one."""
+    """A line on stderr, above any bar."""
     tqdm.write(line, file=sys.stderr)

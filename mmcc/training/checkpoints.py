@@ -1,4 +1,4 @@
-"""Checkpoints that are whole or not there.
+"""Checkpoints that are either complete or absent.
 
     checkpoints/00000500/
         config.json, model.safetensors      what MMCC.from_pretrained reads
@@ -8,9 +8,9 @@
         training_state.json                 the counters
         manifest.json                       sha256 of each of them, written last
 
-A folder is written under another name, flushed to the disk and renamed; one without a manifest, or whose files do not
-match it, is damaged. There is no pickle in it. Everything random follows from (seed, sample), so weights, optimizer
-and counters are all the state there is.
+A folder is written under another name, flushed to disk and renamed; one without a manifest, or whose files do not
+match it, is damaged. It contains no pickle. All randomness follows from (seed, sample), so weights, optimizer and
+counters are the whole state.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from mmcc.files import flush_to_disk, replace_text, writing
 FOLDER = "checkpoints"
 MANIFEST = "manifest.json"
 _MODEL, _STATE, _COUNTERS = "model.safetensors", "training_state.safetensors", "training_state.json"
-_LEFTOVERS = (".tmp-", ".old-")  # of a save or a removal that was cut short
+_LEFTOVERS = (".tmp-", ".old-")  # of an interrupted save or removal
 
 
 class Pretrained(Protocol):
@@ -46,15 +46,15 @@ class Pretrained(Protocol):
 
 @dataclass
 class Progress:
-    """How far a run is: the counters that go into a checkpoint beside the tensors."""
+    """How far a run is: the counters of a checkpoint."""
 
     step: int = 0
     validated: int = 0  # the last step after which the model was validated
     best_step: int = 0
     best_score: float | None = None
-    samples: str = ""  # fingerprint of what is trained on: tells whether the corpus changed
-    frames: int = 0  # seen so far
-    seconds: float = 0.0  # trained so far
+    samples: str = ""  # fingerprint of the training videos: shows whether the corpus has changed
+    frames: int = 0  # so far
+    seconds: float = 0.0  # of training so far
 
 
 class Checkpoints:
@@ -79,9 +79,9 @@ class Checkpoints:
         progress: Progress,
         texts: Mapping[str, str],
     ) -> Path:
-        """Write the checkpoint of `progress.step`, then let go of those that are not kept any more.
+        """Write the checkpoint of `progress.step`, then remove those that are no longer kept.
 
-        If the disk fails, what was there before stays whole, and OutputError says so.
+        If writing fails, earlier checkpoints stay intact, and OutputError is raised.
         """
         final = self.path(progress.step)
         temporary = self.folder / f".tmp-{final.name}"
@@ -100,26 +100,26 @@ class Checkpoints:
                     flush_to_disk(path)
                 checksums = {path.name: checksum(path) for path in written}
                 replace_text(temporary / MANIFEST, json.dumps(checksums, indent=1))
-                if final.exists():  # saved again after a resume from before it, or damaged
+                if final.exists():  # saved again after resuming from an earlier one, or damaged
                     final.rename(self.folder / f".old-{final.name}")
                 temporary.rename(final)
                 flush_to_disk(self.folder)
         except OutputError:
             shutil.rmtree(temporary, ignore_errors=True)
             raise
-        self._let_go(progress)
+        self._remove_old(progress)
         return final
 
     def newest(self, say: Callable[[str], None]) -> Path | None:
-        """The newest whole checkpoint; damaged ones are passed over, each with a message."""
+        """The newest intact checkpoint; damaged ones are skipped, each with a message."""
         steps = self.steps()
         for step in reversed(steps):
             problem = damage(self.path(step))
             if problem is None:
                 return self.path(step)
-            say(f"{self.path(step)}: damaged ({problem}); going back to the checkpoint before it.")
+            say(f"{self.path(step)}: damaged ({problem}); falling back to the previous checkpoint.")
         if steps:
-            cause = f"none of its {len(steps)} checkpoints is whole"
+            cause = f"none of its {len(steps)} checkpoints is intact"
             raise InputError(self.folder, cause, "Restore one from a backup, or train in another folder.")
         return None
 
@@ -129,8 +129,8 @@ class Checkpoints:
             if path.name.startswith(_LEFTOVERS):
                 shutil.rmtree(path, ignore_errors=True)
 
-    def _let_go(self, progress: Progress) -> None:
-        """Keep the newest `keep` up to this step and the best. Later steps are from a run that was cut back: gone."""
+    def _remove_old(self, progress: Progress) -> None:
+        """Keep the newest `keep` up to this step, and the best. Later ones predate a fallback: remove them."""
         earlier = [step for step in self.steps() if step <= progress.step]
         kept = {*earlier[-self.keep :], progress.best_step}
         with writing(self.folder):
@@ -153,7 +153,7 @@ def damage(checkpoint: Path) -> str | None:
             return f"{MANIFEST} does not list its files"
         for name, expected in manifest.items():
             if checksum(checkpoint / Path(name).name) != expected:
-                return f"{name} is not as it was written"
+                return f"{name} has a wrong checksum"
     except OSError as error:
         return f"{Path(error.filename or checkpoint).name}: {error.strerror}"
     except ValueError:
@@ -168,20 +168,20 @@ def read_progress(checkpoint: Path) -> Progress:
 
 
 def load(checkpoint: Path, model: nn.Module, optimizer: Optimizer) -> Progress:
-    """Put a checked checkpoint's tensors in place, and give its counters."""
+    """Load a checked checkpoint's tensors, and return its counters."""
     try:
         model.load_state_dict(load_file(checkpoint / _MODEL))
         with torch.no_grad():
             load_optimizer(optimizer, model, load_file(checkpoint / _STATE))
     except (SafetensorError, RuntimeError, KeyError) as error:
         first = str(error).strip().splitlines()[0]
-        remedy = "Go on with the settings and the version of mmcc that the run was begun with."
+        remedy = "Resume with the run's original settings and version of mmcc."
         raise InputError(checkpoint, f"does not fit the model: {first}", remedy) from None
     return read_progress(checkpoint)
 
 
 def optimizer_tensors(optimizer: Optimizer, model: nn.Module) -> dict[str, Tensor]:
-    """The optimizer's state as flat tensors, by the parameters' names."""
+    """The optimizer's state as flat tensors, named after the parameters."""
     tensors: dict[str, Tensor] = {}
     for name, parameter in model.named_parameters():
         for key, value in optimizer.state.get(parameter, {}).items():
@@ -190,7 +190,7 @@ def optimizer_tensors(optimizer: Optimizer, model: nn.Module) -> dict[str, Tenso
 
 
 def load_optimizer(optimizer: Optimizer, model: nn.Module, tensors: Mapping[str, Tensor]) -> None:
-    """The opposite of `optimizer_tensors`. A parameter that has had no gradient yet has no state."""
+    """The inverse of `optimizer_tensors`. A parameter that never had a gradient has no state."""
     parameters = dict(model.named_parameters())
     places = {id(p): i for i, p in enumerate(p for group in optimizer.param_groups for p in group["params"])}
     state: dict[int, dict[str, Any]] = {}
@@ -199,7 +199,7 @@ def load_optimizer(optimizer: Optimizer, model: nn.Module, tensors: Mapping[str,
         if owner not in parameters:
             raise KeyError(f"the optimizer's state names {owner!r}, which the model does not have")
         parameter = parameters[owner]
-        if tensor.ndim:  # in the parameter's memory layout: fused Adam goes through both side by side
+        if tensor.ndim:  # in the parameter's memory layout, which fused Adam requires
             tensor = torch.empty_like(parameter).copy_(tensor)
         state.setdefault(places[id(parameter)], {})[key] = tensor
     optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})

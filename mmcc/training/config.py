@@ -1,4 +1,4 @@
-"""Every setting of a run, with the reason beside each default; `paper`, `mmcc_plus` and others are shipped as YAML.
+"""Every setting of a run, with the reason for each default; `paper`, `mmcc_plus` and others are shipped as YAML.
 
 >>> config = load_config("paper", ["train.lr=3e-4", "model.frame_encoder.width=32"])
 >>> config.train.lr
@@ -23,7 +23,7 @@ from mmcc.objectives.spec import ObjectiveConfig
 from mmcc.settings import EitherOr, WrongSetting, build, flatten, merge, parse_overrides, read_yaml, to_mapping
 from mmcc.training.shipped import SHIPPED, shipped_configs
 
-# Settings that may change when a run is resumed: none of them changes what a step computes.
+# Settings that may change when a run is resumed: none of them changes what a training step computes.
 FREE_ON_RESUME = frozenset(
     f"train.{name}"
     for name in (
@@ -35,36 +35,36 @@ FREE_ON_RESUME = frozenset(
 
 @dataclass(frozen=True)
 class TrainConfig(EitherOr):
-    """How long, how fast, and what is written down on the way."""
+    """How long and how fast to train, and what to record."""
 
     either_or: ClassVar = (("steps", "epochs"),)
 
     epochs: float | None = 100.0  # every training video once, one segment each; the paper: until convergence
-    steps: int | None = None  # in place of epochs
-    batch_size: int = 32  # segments a step, over all processes; more negatives for the cross-modal loss cost memory
-    accumulation: int = 1  # a step in so many parts, where a batch does not fit; negatives come from one part only
+    steps: int | None = None  # training steps, instead of epochs
+    batch_size: int = 32  # segments per training step, over all processes; more give more negatives but cost memory
+    accumulation: int = 1  # parts per training step, if a batch does not fit; negatives come from one part only
     lr: float = 1e-4  # the paper's
-    lr_schedule: Literal["constant", "cosine"] = "constant"  # the paper names none; cosine suits a fixed budget
-    warmup_steps: int = 0  # linear; the paper names none
-    betas: tuple[float, float] = (0.9, 0.999)  # Adam's own
-    weight_decay: float = 0.0  # the paper names none; decoupled (AdamW) where set
-    grad_clip: float = 0.0  # largest norm of the gradient, 0 for none; the paper names none
+    lr_schedule: Literal["constant", "cosine"] = "constant"  # the paper gives none; cosine suits a fixed budget
+    warmup_steps: int = 0  # linear; the paper gives none
+    betas: tuple[float, float] = (0.9, 0.999)  # Adam's defaults
+    weight_decay: float = 0.0  # the paper gives none; decoupled (AdamW) if set
+    grad_clip: float = 0.0  # maximum norm of the gradient, 0 for none; the paper gives none
 
-    init: str | None = None  # a run, or a checkpoint, to start from: its weights, its words. RA and TAP need one
+    init: str | None = None  # run or checkpoint whose weights and vocabulary to start from; RA and TAP need one
     frame_weights: str | None = None  # torchvision's ResNet-18 as .safetensors, to start from; the paper: from scratch
-    seed: int = 0  # everything random follows from it and from the number of the sample
-    device: str = "auto"  # cuda where there is one, else cpu
+    seed: int = 0  # all randomness follows from it and from the sample's number
+    device: str = "auto"  # cuda if available, otherwise cpu
     precision: Literal["fp32", "bf16"] = "fp32"  # of the encoders; bf16 is for GPUs (8.5 times slower on an AVX2 CPU)
-    channels_last: bool = True  # faster convolutions on CPU and GPU alike
+    channels_last: bool = True  # faster convolutions on both CPU and GPU
     compile: bool = False  # for GPUs: on a CPU it gains 2-4 % for a minute of warm-up
-    workers: int = 1  # loader processes of each training process; 1 keeps 2 cores busy
+    workers: int = 1  # loader processes per training process; 1 keeps 2 cores busy
 
-    log_every: int = 10  # steps between two lines of metrics.jsonl
-    validate_every: int = 500  # steps
+    log_every: int = 10  # training steps between two lines of metrics.jsonl
+    validate_every: int = 500  # training steps
     validation_segments: int = 512  # at most; the standard error of a rank is then below 1
     validation_starts: int = 8  # cycles per segment and modality
-    checkpoint_every: int = 500  # steps; what a crash can cost
-    keep: int = 2  # newest checkpoints, beside the best: if the last is damaged there is one before it
+    checkpoint_every: int = 500  # training steps: the most a crash can lose
+    keep: int = 2  # newest checkpoints, besides the best: if the last is damaged, the previous one remains
 
     def __post_init__(self) -> None:
         self.check_pairs()
@@ -85,16 +85,16 @@ class TrainConfig(EitherOr):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} must not be negative, but is {getattr(self, name)}")
         if self.init is not None and self.frame_weights is not None:
-            raise ValueError("frame_weights: set it or init, which brings its own")
+            raise ValueError("frame_weights: set it or init, which has its own weights")
         if self.batch_size % self.accumulation:
             raise ValueError(f"batch_size {self.batch_size} cannot be split in {self.accumulation} (accumulation)")
 
 
 @dataclass(frozen=True)
 class Config:
-    """A whole run. The defaults are MMCC+; `paper` is the paper's."""
+    """A whole run. The defaults are MMCC+; `paper` has the paper's settings."""
 
-    imports: tuple[str, ...] = ()  # modules that register what is named below, as --import does
+    imports: tuple[str, ...] = ()  # modules that register names used below, as with --import
     data: DataConfig = field(default_factory=DataConfig)
     model: ModelConfig = field(default_factory=ModelConfig)
     objective: ObjectiveConfig = field(default_factory=MMCCConfig)
@@ -105,14 +105,14 @@ class Config:
 
     @classmethod
     def from_yaml(cls, path: Path) -> Config:
-        """InputError names the file and the setting."""
+        """Errors are InputErrors that name the file and the setting."""
         return _from_file(read_yaml(path), path)
 
 
 def load_config(name: str | Path | None = None, overrides: list[str] | None = None) -> Config:
-    """The defaults, under a shipped or a given file, under overrides ("train.lr=1e-4").
+    """The defaults, overridden by a shipped or given file, overridden by `overrides` ("train.lr=1e-4").
 
-    Modules that `--import` named are part of it. A mistake in the file is an InputError, one in the overrides a
+    Modules given to `--import` are included. A mistake in the file is an InputError, one in the overrides a
     UsageError.
     """
     values: dict[str, Any] = {}
@@ -120,7 +120,7 @@ def load_config(name: str | Path | None = None, overrides: list[str] | None = No
         shipped = SHIPPED / f"{name}.yaml"
         path = shipped if str(name) in shipped_configs() else Path(name)
         if not path.is_file():
-            raise InputError(path, "there is no such configuration", f"Name a file, or {', '.join(shipped_configs())}.")
+            raise InputError(path, "no such configuration", f"Give a file, or one of {', '.join(shipped_configs())}.")
         values = read_yaml(path)
         _from_file(values, path)  # so that a mistake in the file is not blamed on an override
     modules = {"imports": list(dict.fromkeys([*values.get("imports", ()), *imported_extensions()]))}
@@ -140,7 +140,7 @@ def _from_file(values: Mapping[str, Any], path: Path) -> Config:
 
 
 def _with_new_name(problem: str) -> str:
-    """Settings of MMCC's losses and of encoders were elsewhere once."""
+    """Settings of MMCC's losses and of encoders used to be elsewhere."""
     name = problem.split("'")[1] if problem.startswith("there is no setting") else ""
     section, _, setting = name.rpartition(".")
     if section == "train" and setting in MMCCConfig.__dataclass_fields__:

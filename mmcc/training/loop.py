@@ -1,4 +1,4 @@
-"""Train a model on a corpus, into a run's folder; stop it at any moment, and go on.
+"""Train a model on a corpus, into a run's folder; it can be stopped at any time, and resumed.
 
 >>> report = train(Path("kitchen.corpus"), Path("runs/kitchen"), load_config("mmcc_plus"))
 >>> load_model(report.checkpoint)
@@ -36,7 +36,7 @@ from mmcc.training import checkpoints, initialization
 from mmcc.training.bar import StepBar, say
 from mmcc.training.checkpoints import Checkpoints, Progress
 from mmcc.training.config import Config
-from mmcc.training.memory import explained_want
+from mmcc.training.memory import explained_out_of_memory
 from mmcc.training.processes import ProcessGroup, join_world
 from mmcc.training.run import CONFIG, CORPUS, VOCABULARY, Metrics, describe_corpus, open_run
 from mmcc.training.schedule import Schedule
@@ -49,18 +49,18 @@ Say = Callable[[str], None]
 
 @dataclass
 class TrainReport:
-    """What came of a run."""
+    """The outcome of a run."""
 
     run: str
     checkpoint: str  # the last
-    best: str  # the best by the validation score; the last where nothing was validated
+    best: str  # the best by validation score; the last if there was no validation
     steps: int
-    planned: int  # more than `steps` where the run was stopped
+    planned: int  # more than `steps` if the run was stopped
     frames: int
     seconds: float
     score: float | None = None  # of the best
     validation: dict[str, float | None] = field(default_factory=dict)  # the last one of this call
-    unusable: dict[str, str] = field(default_factory=dict)  # training videos that have no segment, and why
+    unusable: dict[str, str] = field(default_factory=dict)  # training videos without a usable segment, and why
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -84,7 +84,7 @@ def train(
     progress: Callable[[int, int], StepBar] = StepBar,
     say: Say = say,
 ) -> TrainReport:
-    """Train, or go on with a run that was stopped. `progress` makes a bar of (steps in all, steps done)."""
+    """Train, or resume a stopped run. `progress` makes a bar from (all training steps, steps done)."""
     with ExitStack() as stack:
         world = stack.enter_context(join_world(config.train.device))
         if not world.writes:
@@ -94,19 +94,19 @@ def train(
         config = initialization.with_absolute_init(fit_to_corpus(config, opened))
         start = initialization.first_weights(config, run, say)  # before anything is written
         if config.train.batch_size % (world.size * config.train.accumulation):
-            cause = f"{config.train.batch_size} cannot be shared by {world.size} processes"
+            cause = f"{config.train.batch_size} cannot be divided among {world.size} processes"
             raise InputError("train.batch_size", f"{cause} x {config.train.accumulation} parts", "Choose a multiple.")
         if world.writes:
             run.mkdir(parents=True, exist_ok=True)
             stack.enter_context(only_writer(run))
             open_run(run, config, resume=resume)
             replace_text(run / CORPUS, describe_corpus(opened))
-        with explained_want(run, config.train), _weights():
+        with explained_out_of_memory(run, config.train), _weights():
             return _Training(opened, run, config, start, world, say).train(progress)
 
 
 class _Training:
-    """One call of `train`: what it was given, what it built, and how far it is."""
+    """One call of `train`: its inputs, what it built, and its progress."""
 
     def __init__(
         self, corpus: Corpus, run: Path, config: Config, start: Path | None, world: ProcessGroup, say: Say
@@ -114,7 +114,7 @@ class _Training:
         self.corpus, self.run, self.config, self.start, self.world, self.say = corpus, run, config, start, world, say
         self.videos = UsableVideos(corpus, "train", config.data)
         if self.videos.unusable:
-            say(f"left out of training: {self.videos.why_unusable()}")
+            say(f"not used for training: {self.videos.why_unusable()}")
         initialization.check_frame_rates(config, self.videos)
         self.held_out = _held_out(corpus, config, say)
         self.vocabulary = self._vocabulary()
@@ -125,7 +125,7 @@ class _Training:
             lr=config.train.lr,
             betas=config.train.betas,
             weight_decay=config.train.weight_decay,
-            fused=True,  # one pass over the weights in place of ten
+            fused=True,  # one pass over the weights instead of ten
         )
         self.stepper = Stepper(model, config.objective, optimizer, self.schedule, config.train, world)
         self.checkpoints = Checkpoints(run, config.train.keep)
@@ -140,30 +140,30 @@ class _Training:
             shown = progress(self.schedule.steps, self.progress.step) if self.world.writes else None
             bar = stack.enter_context(shown or nullcontext())
             batches = stack.enter_context(_ending(self._batches()))
-            told = self._validate_if_due(metrics, stop)  # it may have been stopped between a step and its validation
-            while not told and not self._is_last():
-                told = self._step(batches, metrics, bar, stop) or self._validate_if_due(metrics, stop)
+            stopping = self._validate_if_due(metrics, stop)  # it may have stopped between a step and its validation
+            while not stopping and not self._is_last():
+                stopping = self._step(batches, metrics, bar, stop) or self._validate_if_due(metrics, stop)
                 due = self.progress.step % self.config.train.checkpoint_every == 0
-                if told or due or self._is_last():
+                if stopping or due or self._is_last():
                     self._save()
-            if told:
+            if stopping:
                 stop.act(signal.SIGTERM)
         return self._report()
 
     def _step(self, batches: Iterator[Batch], metrics: Metrics | None, bar: StepBar | None, stop: Stop) -> bool:
-        """Take one step and count it; whether to stop after it."""
-        begun = time.perf_counter()
+        """Do one training step and count it; returns whether to stop after it."""
+        started = time.perf_counter()
         parts = list(islice(batches, self.config.train.accumulation))
-        waited = time.perf_counter() - begun
+        waited = time.perf_counter() - started
         try:
-            figures, told = self.stepper.step(self.progress.step, parts, stop.asked)
-            told = told or (self.world.size == 1 and stop.asked)  # among several, all must hear of it at the same step
+            figures, stopping = self.stepper.step(self.progress.step, parts, stop.asked)
+            stopping = stopping or (self.world.size == 1 and stop.asked)  # several processes must stop at the same step
         except NotFinite as error:
             raise Diverged(
                 f"{self.run}: non-finite loss at step {self.progress.step + 1} ({error})",
                 "The last checkpoint is intact. Lower --train.lr, or set --train.grad_clip 1.",
             ) from None
-        seconds = time.perf_counter() - begun
+        seconds = time.perf_counter() - started
         frames = int(figures.pop("frames"))
         self.progress.step += 1
         self.progress.frames += frames
@@ -174,10 +174,10 @@ class _Training:
             bar.step({name: figures[name] for name in watched if name in figures})
         if metrics and (self.progress.step % self.config.train.log_every == 0 or self._is_last()):
             metrics.write(self.progress.step, "train", figures)
-        return told
+        return stopping
 
     def _validate_if_due(self, metrics: Metrics | None, stop: Stop) -> bool:
-        """Validate and save, so that the counters never lag behind metrics.jsonl. Whether to stop in place of it."""
+        """Validate and save, so that the counters never lag behind metrics.jsonl. Returns whether to stop instead."""
         step, progress = self.progress.step, self.progress
         due = step > 0 and (step % self.config.train.validate_every == 0 or self._is_last())
         if self.held_out is None or not due or progress.validated == step:
@@ -220,7 +220,7 @@ class _Training:
         return self.progress.step >= self.schedule.steps
 
     def _batches(self) -> Iterator[Batch]:
-        """A step in parts is so many smaller steps of the loader: the samples are the same."""
+        """Each part of a training step is one step of the loader: the samples are the same."""
         parts = self.config.train.accumulation
         return training_batches(
             SegmentSampler(self.videos, self.config.train.seed),
@@ -243,24 +243,24 @@ class _Training:
             self.saved = asdict(self.progress)
 
     def _restore(self) -> Progress:
-        """Where the run was; every process reads the folder, so that several machines must share it."""
+        """The run's progress so far. Every process reads the folder, so several machines must share it."""
         fingerprint = hashlib.sha256("\n".join(self.videos.ids).encode("utf-8", "surrogatepass")).hexdigest()
         found = self.checkpoints.newest(self.say) if self.world.writes else None
         newest = self.world.broadcast_text(str(found or ""))
         if not newest:
             if self.start is not None:
-                initialization.begin_with(self.stepper.model, self.start, self.config)
-                self.say(f"beginning with the weights of {self.start}")
+                initialization.initialize(self.stepper.model, self.start, self.config)
+                self.say(f"initialized with the weights of {self.start}")
             return Progress(samples=fingerprint)
         progress = checkpoints.load(Path(newest), self.stepper.model, self.stepper.optimizer)
-        self.say(f"going on from step {progress.step} of {self.schedule.steps} ({newest})")
+        self.say(f"resuming from step {progress.step} of {self.schedule.steps} ({newest})")
         if progress.samples != fingerprint:
-            self.say("the corpus has other videos to train on than when the run began: it goes on with those.")
+            self.say("the corpus's training videos have changed since the run started; continuing with the new ones.")
             progress.samples = fingerprint
         return progress
 
     def _vocabulary(self) -> Vocabulary:
-        """The run's words: built from the training videos once, or those of the run it begins with; then kept."""
+        """The run's vocabulary: built once from the training videos, or taken from the initial run; then kept."""
         words: tuple[str, ...] = ()
         if self.world.writes:
             path = self.run / VOCABULARY
@@ -291,11 +291,11 @@ class _Training:
 
 
 def fit_to_corpus(config: Config, corpus: Corpus) -> Config:
-    """A corpus of vectors has its own encoder, as wide as the vectors are."""
+    """A corpus of feature vectors needs its own encoder, as wide as the vectors."""
     features = corpus.manifest.encoding == "float32"
     encoder = config.model.frame_encoder
     if not features and encoder.reads_features:
-        raise InputError(corpus.path, "holds pictures, not vectors", "Set --model.frame_encoder resnet18.")
+        raise InputError(corpus.path, "contains frames, not feature vectors", "Set --model.frame_encoder resnet18.")
     if not features:
         return config
     if encoder.name == FrameResNetSettings.name:
@@ -306,7 +306,7 @@ def fit_to_corpus(config: Config, corpus: Corpus) -> Config:
 
 
 def build_model(config: Config, vocabulary_size: int, world: ProcessGroup) -> Model:
-    """A fresh model: its weights follow from the seed."""
+    """A new model; the seed decides its weights."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(config.train.seed)
         model = spec_of(config.objective).model(config.model, config.objective, vocabulary_size)
@@ -316,7 +316,7 @@ def build_model(config: Config, vocabulary_size: int, world: ProcessGroup) -> Mo
     model = model.to(world.device)
     if config.train.channels_last:
         model = model.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
-    if world.size > 1 and world.device.type == "cuda":  # on a CPU torch has none: each process norms its own part
+    if world.size > 1 and world.device.type == "cuda":  # torch has none for CPUs: each process normalizes its own part
         model = nn.SyncBatchNorm.convert_sync_batchnorm(model)  # type: ignore[no-untyped-call]
     if config.train.compile:
         for encoder in model.frame_encoders():
@@ -328,13 +328,13 @@ def _held_out(corpus: Corpus, config: Config, say: Say) -> UsableVideos | None:
     try:
         return UsableVideos(corpus, "validation", config.data)
     except InputError as error:
-        say(f"nothing is validated, and the last checkpoint counts as the best: {error.path}: {error.cause}")
+        say(f"no validation, so the last checkpoint counts as the best: {error.path}: {error.cause}")
         return None
 
 
 @contextmanager
 def _ending(batches: Iterator[Batch]) -> Iterator[Iterator[Batch]]:
-    """End a loader's workers with the loop, not whenever the garbage is collected."""
+    """End a loader's workers with the loop, not at the next garbage collection."""
     try:
         yield batches
     finally:
@@ -343,17 +343,17 @@ def _ending(batches: Iterator[Batch]) -> Iterator[Iterator[Batch]]:
 
 
 def _silent(_: str) -> None:
-    """For processes that leave the talking to the first."""
+    """For all processes but the first, which prints for all."""
 
 
 @contextmanager
 def _same_every_time(world: ProcessGroup) -> Iterator[None]:
-    """On a CPU, sums in one order whatever the threads do, so that a resumed run is the uncut one, bit for bit."""
+    """On a CPU, fix the order of sums, so that a resumed run equals an uninterrupted one bit for bit."""
     fill: Any = deterministic
     before = torch.are_deterministic_algorithms_enabled(), fill.fill_uninitialized_memory
     if world.device.type == "cpu":
         torch.use_deterministic_algorithms(True)
-        fill.fill_uninitialized_memory = False  # guards against a mistake we do not make
+        fill.fill_uninitialized_memory = False  # slow, and only helps to debug reads of uninitialized memory
     try:
         yield
     finally:
@@ -363,7 +363,7 @@ def _same_every_time(world: ProcessGroup) -> Iterator[None]:
 
 @contextmanager
 def _weights() -> Iterator[None]:
-    """Weights that do not fit are the user's to see to, like any other file."""
+    """Weights that do not fit are bad input, like any other file."""
     try:
         yield
     except WeightsError as error:

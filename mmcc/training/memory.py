@@ -1,4 +1,4 @@
-"""What to do when there is no memory left."""
+"""A helpful error when memory runs out."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from mmcc.training.config import TrainConfig
 
 
 @contextmanager
-def explained_want(run: Path, config: TrainConfig) -> Iterator[None]:
-    """Say what to do when memory runs out."""
+def explained_out_of_memory(run: Path, config: TrainConfig) -> Iterator[None]:
+    """Turn out-of-memory errors into an InputError with a remedy."""
     try:
         yield
     except (MemoryError, RuntimeError) as error:
         if not isinstance(error, MemoryError | torch.OutOfMemoryError) and "allocate memory" not in str(error):
             raise
         remedy = f"Lower --train.batch_size (now {config.batch_size}), or raise --train.accumulation."
-        raise InputError(run, "memory ran out while training", remedy) from None
+        raise InputError(run, "training ran out of memory", remedy) from None

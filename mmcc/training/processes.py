@@ -1,7 +1,7 @@
-"""One process or many: `torchrun --nproc-per-node 2 -m mmcc train …`, gloo between CPUs and NCCL between GPUs.
+"""One process or many: `torchrun --nproc-per-node 2 -m mmcc train …`, with gloo on CPUs and NCCL on GPUs.
 
-Each process takes its part of the global batch. A loss is its local sum × world size ÷ the global count, so the mean
-of the processes' gradients is the gradient of one process that has the whole batch.
+Each process takes its part of the global batch. Its loss is its local sum × world size ÷ the global count, so the mean
+of the processes' gradients equals the gradient of one process with the whole batch.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _CPU = torch.device("cpu")
 
 @dataclass(frozen=True)
 class ProcessGroup:
-    """This process among all that train together."""
+    """This process among those that train together."""
 
     rank: int = 0
     size: int = 1
@@ -47,7 +47,7 @@ class ProcessGroup:
         return tensor
 
     def average_gradients(self, parameters: Iterable[nn.Parameter]) -> None:
-        """The gradient of the global batch, in every process. A parameter without one has a gradient of zero."""
+        """The gradient of the global batch, in every process. A parameter without a gradient gets zeros."""
         if self.size == 1:
             return
         trained = [parameter for parameter in parameters if parameter.requires_grad]
@@ -57,7 +57,7 @@ class ProcessGroup:
         self._average_all([parameter.grad for parameter in trained if parameter.grad is not None])
 
     def average_buffers(self, model: nn.Module) -> None:
-        """Batch norm's running statistics, which each process gathers from its own part of the batch."""
+        """Batch norm's running statistics, which each process computes from its own part of the batch."""
         if self.size > 1:
             self._average_all([buffer for buffer in model.buffers() if buffer.is_floating_point()])
 
@@ -79,15 +79,15 @@ class ProcessGroup:
 
 
 def talks() -> bool:
-    """Whether this process speaks for all, known before they join: torchrun numbers them."""
+    """Whether this process prints for all; known before they join, since torchrun numbers them."""
     return os.environ.get("RANK", "0") == "0"
 
 
 @contextmanager
 def join_world(device: str = "auto") -> Iterator[ProcessGroup]:
-    """Join the processes that torchrun started, or be the only one."""
+    """Join the processes that torchrun started, or run alone."""
     chosen = choose_device(device)
-    if dist.is_initialized():  # someone else's group: it is theirs to end
+    if dist.is_initialized():  # the caller's group, which the caller ends
         yield ProcessGroup(dist.get_rank(), dist.get_world_size(), chosen)
         return
     if int(os.environ.get("WORLD_SIZE", "1")) == 1:
@@ -98,24 +98,24 @@ def join_world(device: str = "auto") -> Iterator[ProcessGroup]:
     dist.init_process_group("nccl" if chosen.type == "cuda" else "gloo")
     try:
         yield ProcessGroup(dist.get_rank(), dist.get_world_size(), chosen)
-        # A thread of gloo's may still be letting go of the last exchange's tensors, which takes the interpreter: if
-        # that is gone by then, the process aborts. The last exchange is therefore one without tensors.
+        # A gloo thread may still be releasing the last exchange's tensors, which needs the interpreter: if that has
+        # exited by then, the process aborts. So the last exchange must be one without tensors.
         dist.barrier()
     finally:
         dist.destroy_process_group()
 
 
 def choose_device(name: str) -> torch.device:
-    """The device of this process; of several GPUs, the one of its local rank."""
+    """The device of this process; with several GPUs, the one of its local rank."""
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
     try:
         device = torch.device(name)
     except RuntimeError:
-        raise InputError("train.device", f"{name!r} is no device", "Choose auto, cpu or cuda.") from None
+        raise InputError("train.device", f"{name!r} is not a device", "Choose auto, cpu or cuda.") from None
     if device.type == "cuda":
         if not torch.cuda.is_available():
-            raise InputError("train.device", "cuda was asked for, but there is none", "Choose auto or cpu.")
+            raise InputError("train.device", "cuda is not available", "Choose auto or cpu.")
         if device.index is None:
             device = torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
     return device

@@ -1,4 +1,4 @@
-"""A run is a folder: config.yaml, corpus.json, vocabulary.txt, metrics.jsonl, checkpoints/; tensorboard/ where it is
+"""A run is a folder: config.yaml, corpus.json, vocabulary.txt, metrics.jsonl, checkpoints/; and tensorboard/ if that is
 installed."""
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ CORPUS = "corpus.json"
 
 
 def open_run(run: Path, config: Config, *, resume: bool) -> None:
-    """Make a run's folder, or check that this run can be gone on with; its settings are in config.yaml afterwards."""
+    """Create a run's folder, or check that the run can be resumed; then write its settings to config.yaml."""
     if run.exists() and not run.is_dir():
-        raise InputError(run, "is not a folder", "Name a folder for the run.")
-    begun = (run / CONFIG).is_file()
-    if begun and not resume:
-        raise InputError(run, "holds a run already", "Go on with it by --resume, or name another folder.")
-    if not begun and run.is_dir() and any(path.name != ".lock" for path in run.iterdir()):
-        raise InputError(run, "is neither empty nor a run", "Name another folder.")
-    if begun:
+        raise InputError(run, "is not a folder", "Give a folder for the run.")
+    started = (run / CONFIG).is_file()
+    if started and not resume:
+        raise InputError(run, "already contains a run", "Resume it with --resume, or choose another folder.")
+    if not started and run.is_dir() and any(path.name != ".lock" for path in run.iterdir()):
+        raise InputError(run, "is neither empty nor a run", "Choose another folder.")
+    if started:
         check_same_settings(run, config)
     with writing(run):
         run.mkdir(parents=True, exist_ok=True)
@@ -34,22 +34,22 @@ def open_run(run: Path, config: Config, *, resume: bool) -> None:
 
 
 def describe_corpus(corpus: Corpus) -> str:
-    """corpus.json: where the corpus was, and how its frames were made, so that others can be made likewise."""
+    """corpus.json: where the corpus was, and how its frames were made, so that others can be made the same way."""
     content = {"path": str(corpus.path.absolute()), "videos": len(corpus), **corpus.manifest.settings()}
     return json.dumps(content, indent=1) + "\n"
 
 
 def check_same_settings(run: Path, config: Config) -> None:
-    """A run goes on with the settings it was begun with, but for those that change nothing that a step computes."""
+    """A run is resumed with its original settings, except those that do not affect what a training step computes."""
     changed = differences(Config.from_yaml(run / CONFIG), config)
     for key in sorted(changed.keys() - FREE_ON_RESUME):
         old, new = changed[key]
-        cause = f"was begun with {key} = {old}, not {new}"
-        raise InputError(run, cause, "Go on with the run's own settings, or begin another run.")
+        cause = f"was started with {key} = {old}, not {new}"
+        raise InputError(run, cause, "Resume with the run's own settings, or start another run.")
 
 
 class Metrics:
-    """metrics.jsonl, a JSON object a line, and the same figures for TensorBoard where it is installed."""
+    """metrics.jsonl, one JSON object per line, and the same figures for TensorBoard if that is installed."""
 
     def __init__(self, run: Path, step: int) -> None:
         self._path = run / METRICS
@@ -59,7 +59,7 @@ class Metrics:
         self._board = _tensorboard(run / TENSORBOARD, step)
 
     def write(self, step: int, part: str, values: Mapping[str, float | None]) -> None:
-        """One line. A figure that is not a number is written as null: JSON has no NaN."""
+        """One line. NaN and Inf are written as null: JSON has neither."""
         line = {"step": step, "part": part, **{name: _finite(value) for name, value in values.items()}}
         with writing(self._path):
             self._file.write(json.dumps(line) + "\n")
@@ -76,7 +76,7 @@ class Metrics:
 
 
 def keep_lines_until(path: Path, step: int) -> None:
-    """Drop the lines after a step, and one that was cut short: the run goes on from there and writes them anew."""
+    """Drop the lines after a step, and any incomplete one: the run resumes there and writes them again."""
     if not path.is_file():
         return
     with writing(path):

@@ -1,4 +1,4 @@
-"""What changes from step to step, as a function of the step alone: the learning rate, and the time a loss is given."""
+"""What changes from training step to training step: the learning rate, and the time that losses' weights depend on."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mmcc.training.config import TrainConfig
 
 @dataclass(frozen=True)
 class Schedule:
-    """A run's length in steps, and its rate at each. An epoch shows `videos` segments, one of each video."""
+    """A run's length in training steps, and the learning rate at each. An epoch has one segment of each of `videos`."""
 
     config: TrainConfig
     videos: int
@@ -28,11 +28,11 @@ class Schedule:
         return math.ceil(self.config.epochs * self.steps_per_epoch)
 
     def time(self, step: int) -> TrainingTime:
-        """What the weights of an objective's losses depend on."""
+        """The input of an objective's weights."""
         return TrainingTime(step, self.steps, self.steps_per_epoch)
 
     def lr(self, step: int) -> float:
-        """Linear from lr / (warm-up + 1), then constant, or half a cosine that would reach 0 at the last step."""
+        """Linear from lr / (warm-up + 1), then constant, or half a cosine that would reach 0 after the last step."""
         warm = min(1.0, (step + 1) / (self.config.warmup_steps + 1))
         if self.config.lr_schedule == "constant" or self.steps <= self.config.warmup_steps:
             return self.config.lr * warm

@@ -1,4 +1,4 @@
-"""The configurations that come with the package. Loads nothing heavy: the command line lists them."""
+"""The shipped configurations. Imports nothing heavy, since the command line lists them."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM between two steps, never within one."""
+"""Ctrl-C and SIGTERM take effect between two training steps, never within one."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Stop:
-    """While it is entered, a first signal only asks to stop; a second one acts at once, as it would have before.
+    """Within this context, a first signal only requests a stop; a second one acts at once, as it would outside.
 
-    The loop looks at `asked`, saves, and calls `act`, which lets the signal do what it does outside: raise
-    KeyboardInterrupt, or whatever the program has set for SIGTERM. A signal that is ignored outside (Ctrl-C, in a job
-    that a shell put into the background) stays ignored.
+    The loop checks `asked`, saves, and calls `act`, which lets the signal do what it does outside: raise
+    KeyboardInterrupt, or whatever the program has set for SIGTERM. A signal that is ignored outside (Ctrl-C, in a
+    background job of a shell) stays ignored.
     """
 
     def __init__(self) -> None:
@@ -27,18 +27,18 @@ class Stop:
         return self.signal is not None
 
     def __enter__(self) -> Stop:
-        if threading.current_thread() is threading.main_thread():  # elsewhere Python delivers no signals
+        if threading.current_thread() is threading.main_thread():  # Python delivers signals there only
             handled = [number for number in _SIGNALS if signal.getsignal(number) not in (signal.SIG_IGN, None)]
             self._before = {number: signal.signal(number, self._ask) for number in handled}
         return self
 
     def __exit__(self, kind: object, *_: object) -> None:
         self._restore()
-        if kind is None and self.signal is not None:  # asked for after the last step
+        if kind is None and self.signal is not None:  # requested after the last step
             self.act()
 
     def act(self, number: int | None = None) -> None:
-        """Let the signal happen; in a process that only heard of it from another, the one that is named."""
+        """Raise the pending signal; or `number`, in a process that learned of the stop from another."""
         asked = self.signal if self.signal is not None else number
         self.signal = None
         self._restore()

@@ -1,4 +1,4 @@
-"""One optimization step: losses, gradients over all processes, and a halt where a number is not finite."""
+"""One training step: losses, gradients over all processes, and an error on NaN or Inf."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from mmcc.training.schedule import Schedule
 
 
 class NotFinite(ArithmeticError):
-    """A loss or a gradient that is infinite or not a number; the message names it."""
+    """A loss or a gradient is NaN or Inf; the message names it."""
 
 
 @dataclass(frozen=True)
 class Stepper:
-    """All that a step needs."""
+    """Everything a training step needs."""
 
     model: Model
     objective: ObjectiveConfig
@@ -41,7 +41,7 @@ class Stepper:
         return spec_of(self.objective).loss(self.objective)
 
     def step(self, number: int, parts: Sequence[Batch], stop: bool = False) -> tuple[dict[str, float], bool]:
-        """Learn from a batch in parts. Gives what to log, and whether any process was told to stop."""
+        """Train on a batch in parts. Returns what to log, and whether any process was asked to stop."""
         weights = spec_of(self.objective).weights(self.objective, self.schedule.time(number))
         lr = self.schedule.lr(number)
         for group in self.optimizer.param_groups:
@@ -65,13 +65,13 @@ class Stepper:
         return figures | {"lr": lr}, stops > 0
 
     def _losses(self, batch: Batch, weights: Weights) -> Losses:
-        """Encoders in the precision asked for, losses in fp32: similarities divided by 0.1 need its digits."""
+        """Encoders in the configured precision, losses in fp32: similarities divided by 0.1 need its digits."""
         with torch.autocast(self.world.device.type, torch.bfloat16, enabled=self.config.precision == "bf16"):
             nodes: dict[str, Nodes] = self.model(batch)
         return self._loss(self.model, nodes, batch, weights, SampleRng(self.config.seed, batch.samples))
 
     def _clip(self) -> Tensor:
-        """The gradient's norm before it is clipped."""
+        """Clip the gradient; returns its norm before clipping."""
         gradients = [parameter.grad for parameter in self.model.parameters() if parameter.grad is not None]
         norm: Tensor = torch.stack([gradient.norm() for gradient in gradients]).norm()
         if self.config.grad_clip:

@@ -1,17 +1,17 @@
 """How good a model is on held-out segments, without labels and without the constraint, for any objective.
 
-Cycles start at concrete nodes of each modality, see both modalities where the model learnt to, and every edge sees
-every node; `mmcc.objectives.scoring` says what the figures are. Each is the mean of its two modalities' figures. The
-score that picks the best checkpoint is
+Cycles start at concrete nodes of each modality, use both modalities if the model was trained to, and every edge sees
+every node; `mmcc.objectives.scoring` defines the figures. Each is the mean over the two modalities. The score that
+selects the best checkpoint is
 
     score = (cross_modal_rank + future_rank + travelled_rank) / 3
 
-with travelled_rank the hard cycle rank in which a cycle that stays in place counts 50. Each part is 50 by chance and
-for a collapsed model (mid-ranks; looping in place, which would otherwise return perfectly, counts as chance), 100 at
-best, and asks for what the objectives are for: correspondence, direction, and futures that can be undone. An
-objective that does not train a part has chance there, whatever it does, so checkpoints of any run compare: figures of
-skills that it does not teach (see `mmcc.objectives.spec`) are None, and count 50. Where it teaches no state of both
-modalities, edges start from the node itself.
+where travelled_rank is the hard cycle rank in which a cycle that stays in place counts 50. Each part is 50 at chance
+and for a collapsed model (mid-ranks; looping in place, which would otherwise return perfectly, counts as chance), and
+100 at best. The parts measure what the objectives train: correspondence, direction, and futures that can be undone.
+Parts that an objective does not train count as chance, so checkpoints of any runs can be compared: figures of
+untrained skills (see `mmcc.objectives.spec`) are None, and count 50. If the state of both modalities is untrained,
+edges start from the node itself.
 
 Shapes: B segments, J annotated steps.
 """
@@ -38,8 +38,8 @@ from mmcc.objectives.spec import COMBINE, FUTURE, PAST, SKILLS, TEXT_SKILL
 from mmcc.training.processes import ProcessGroup
 
 SCORE_PARTS = ("cross_modal_rank", "future_rank", "travelled_rank")
-COLLAPSED = 0.5  # share of forward edges in place from which on it is called collapse; by chance it is 1/N
-SKILL_OF = {  # what a model must have been taught for a figure to mean anything
+COLLAPSED = 0.5  # a share of forward edges that stay in place this high is a collapse; chance is 1/N
+SKILL_OF = {  # the skill that must have been trained for a figure to be meaningful
     **dict.fromkeys(("cycle_rank", "exact_return", "cycle_rank_hard", "exact_return_hard"), PAST),
     **dict.fromkeys(("exact_return_chance", "travelled_rank"), PAST),
     **dict.fromkeys(("future_rank", "goes_forward", "goes_forward_chance", "stays_in_place"), FUTURE),
@@ -59,7 +59,7 @@ def validate(
     skills: frozenset[str] = SKILLS,
     stopped: Callable[[], bool] = lambda: False,
 ) -> dict[str, float | None] | None:
-    """The figures over all processes' batches; None if `stopped` said to leave off."""
+    """The figures over all processes' batches; None if `stopped` returned true."""
     walk = scored_walk(config if COMBINE in skills else replace(config, p_unimodal=1.0), starts)
     sum_counts: dict[str, SumCount] = {}
     stop = False
@@ -81,7 +81,7 @@ def validate(
 
 @dataclass(frozen=True)
 class _OneWay:
-    """A model without g_back, as a cycle sees it: there is no way back, and none of its figures is kept."""
+    """A model without g_back, for walking cycles: figures of the way back are meaningless and not kept."""
 
     model: Predictor
 
@@ -106,7 +106,7 @@ def batch_sum_counts(
     config: CycleConfig,
     skills: frozenset[str] = SKILLS,
 ) -> dict[str, SumCount]:
-    """The sum and count of every figure the model can have, for each modality: "vision/cycle_rank", …"""
+    """The sum and count of every figure the model has, for each modality: "vision/cycle_rank", …"""
     found = correspondence_scores(nodes, spans_BJ2)
     if FUTURE in skills:
         walker = cast(Dynamics, model) if PAST in skills else _OneWay(cast(Predictor, model))
@@ -115,12 +115,12 @@ def batch_sum_counts(
 
 
 def step_spans(corpus: Corpus, videos: list[str]) -> Tensor:
-    """[B, J, 2]: from when to when each video shows a step."""
+    """[B, J, 2]: start and end of each step shown in the videos."""
     return padded_spans([[(step.start, step.end) for step in corpus[video].steps] for video in videos])
 
 
 def summary_line(step: int, figures: Mapping[str, float | None]) -> str:
-    """What a person wants to see of a validation; collapse is called by its name."""
+    """A validation as one line; a collapse is reported as such."""
     shown = {name: figures.get(name) for name in ("score", *FIGURES)}
     text = {name: "–" if value is None else f"{value:.1f}" for name, value in shown.items()}
     share = {name: "–" if value is None else f"{100 * value:.0f} %" for name, value in shown.items()}
@@ -131,14 +131,16 @@ def summary_line(step: int, figures: Mapping[str, float | None]) -> str:
         f"forward {share['goes_forward']} (chance {share['goes_forward_chance']})"
     )
     stays = shown["stays_in_place"]
-    collapsed = stays is not None and stays >= COLLAPSED and shown["cycle_rank"] is not None  # without cycles, none can
+    collapsed = (
+        stays is not None and stays >= COLLAPSED and shown["cycle_rank"] is not None
+    )  # without cycles there is no collapse
     return line + (f" · COLLAPSED: {share['stays_in_place']} stay in place" if collapsed else "")
 
 
 def _over_processes(
     sum_counts: Mapping[str, SumCount], stop: bool, world: ProcessGroup
 ) -> dict[str, float | None] | None:
-    """Means over everything counted anywhere; None where nothing was. All names, since a process may have no batch."""
+    """Means over all processes; None where the count is 0. Sends all names, since a process may have no batch."""
     names = [f"{modality}/{name}" for modality in MODALITIES for name in FIGURES]
     totals = torch.zeros(len(names) + 1, 2, dtype=torch.float64, device=world.device)
     totals[-1, 0] = stop

@@ -97,7 +97,7 @@ def test_a_report_of_a_run_with_figures_at_hand(made, tmp_path, monkeypatch, cap
     assert capsys.readouterr().out.strip() == str(out)
     text = Page(out.read_text()).text
     assert "walks no cycles." in text
-    assert "to tell which words go with which frame" in text
+    assert "to match each frame with the words spoken with it" in text
 
 
 def test_its_own_corpus_tells_what_it_learnt_from(made, page):

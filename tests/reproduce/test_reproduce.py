@@ -178,7 +178,7 @@ def test_killed_at_any_moment_it_goes_on_to_the_same(small, steps_corpus, uncut,
     lines: list[str] = []
     reproduce(["table2"], steps_corpus, tmp_path / "out", budget=TINY, say=lines.append)
     assert (tmp_path / "out" / "results.json").read_bytes() == (uncut / "results.json").read_bytes()
-    assert any("finished" in line or "going on from step" in line for line in lines)
+    assert any("finished" in line or "resuming from step" in line for line in lines)
 
 
 def test_table1_trains_its_variants(monkeypatch, steps_corpus, tmp_path):
@@ -200,7 +200,7 @@ def test_a_run_that_cannot_be_trained_is_noted_and_the_others_go_on(small, steps
     budget = plan.Budget("slow", 4, 10, 2, (*TINY.overrides, "data.frame_rates=[0.5]"))
     found = reproduce(["table2"], steps_corpus, tmp_path / "out", budget=budget, say=silent)
     (note,) = found.notes
-    assert note.startswith("ra, seed 0: not trained: data.frame_rates: at 0.5 frames a second")
+    assert note.startswith("ra, seed 0: not trained: data.frame_rates: at 0.5 frames per second")
     assert found.content["tables"]["table2"]["figures"].keys() == {plan.MMCC}
     assert note in (tmp_path / "out" / "index.html").read_text()
 

@@ -134,7 +134,7 @@ def test_what_cannot_be_trained_is_noted_and_the_others_go_on(steps_corpus, tmp_
     budget = plan.Budget("slow", 4, 10, 2, (*TINY.overrides, "data.frame_rates=[0.5]"))
     found = reproduce(["table2"], steps_corpus, tmp_path / "out", budget=budget, say=lambda line: None, at_once=2)
     (note,) = found.notes
-    assert note.startswith("ra, seed 0: not trained: data.frame_rates: at 0.5 frames a second")
+    assert note.startswith("ra, seed 0: not trained: data.frame_rates: at 0.5 frames per second")
     assert found.content["tables"]["table2"]["figures"].keys() == {plan.MMCC}
 
 

@@ -1,4 +1,4 @@
-"""Every objective end to end: trained, validated, saved, cut, resumed, loaded; and what a run may begin with."""
+"""Every objective end to end: trained, validated, saved, interrupted, resumed, loaded; and what can initialize it."""
 
 import shutil
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ from mmcc.training.validation import FIGURES, SKILL_OF
 from tests.training.test_loop import Cut, Watcher, assert_same_run, cut, run_of
 from tests.training.tiny_runs import tiny_config
 
-BASELINES = {  # the settings it takes, the class that comes of it, its terms
+BASELINES = {  # its settings, its model's class, its terms
     "cross_modal": ((), MMCC, {"cross_modal"}),
     "representation_anticipation": (
         ("data.frame_rates=[1.0]",),
@@ -66,7 +66,7 @@ def baseline_config(name, cross_modal, *overrides):
 
 @pytest.fixture(scope="module")
 def uncut(vectors_path, cross_modal, tmp_path_factory):
-    """One whole run of each."""
+    """One uninterrupted run of each."""
     torch.set_num_threads(1)
     folder = tmp_path_factory.mktemp("uncut_baselines")
     return {
@@ -123,7 +123,7 @@ def test_the_targets_are_the_cross_modal_run_whatever_was_trained(uncut, cross_m
     assert (run / "vocabulary.txt").read_text() == (cross_modal[0] / "vocabulary.txt").read_text()
 
 
-def test_once_it_has_a_checkpoint_a_run_stands_alone(vectors_path, cross_modal, uncut, tmp_path):
+def test_a_run_with_a_checkpoint_no_longer_needs_its_initial_run(vectors_path, cross_modal, uncut, tmp_path):
     name, moved = "time_agnostic", tmp_path / "cross_modal"
     shutil.copytree(cross_modal[0], moved)
     config = baseline_config(name, (moved,))
@@ -147,12 +147,12 @@ def test_without_a_cross_modal_run_it_says_what_to_train_first(vectors_path, tmp
     assert not (tmp_path / "run").exists()
 
 
-def test_what_is_no_beginning(vectors_path, cross_modal, uncut, tmp_path):
-    """Each mistake is named before a run's folder is made, or, where weights have to be read for it, thereafter."""
+def test_what_cannot_initialize_a_run(vectors_path, cross_modal, uncut, tmp_path):
+    """Each mistake is reported before the run's folder is created, or after it if weights must be read first."""
     run, tap = tmp_path / "run", "objective.name=time_agnostic"
     error = fails(vectors_path, run, tap, f"train.init={tmp_path / 'nowhere'}")
     assert "no such folder" in error.cause
-    assert "no run and no checkpoint" in fails(vectors_path, run, tap, f"train.init={tmp_path}").cause
+    assert "neither a run nor a checkpoint" in fails(vectors_path, run, tap, f"train.init={tmp_path}").cause
     (tmp_path / "begun" / "checkpoints").mkdir(parents=True)
     assert "no checkpoint yet" in fails(vectors_path, run, tap, f"train.init={tmp_path / 'begun'}").cause
     error = fails(vectors_path, run, tap, f"train.init={uncut['memdpc'][0]}")
@@ -169,20 +169,20 @@ def test_what_is_no_beginning(vectors_path, cross_modal, uncut, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["mmcc", "memdpc"])
-def test_any_objective_can_begin_with_a_checkpoint(vectors_path, cross_modal, tmp_path, name):
+def test_any_objective_can_start_from_a_checkpoint(vectors_path, cross_modal, tmp_path, name):
     """MMCC after pre-training, without its cross-modal loss; the first step is taken from there."""
     checkpoint = cross_modal[1].checkpoint
     without = ("objective.lambda2=0",) if name == "mmcc" else ()
     config = tiny_config(f"objective.name={name}", f"train.init={checkpoint}", *without, "train.steps=1")
     said = []
     report = run_of(vectors_path, tmp_path / "run", config, say=said.append)
-    assert f"beginning with the weights of {checkpoint}" in said
+    assert f"initialized with the weights of {checkpoint}" in said
     origin, model = load_model(checkpoint).state_dict(), load_model(report.checkpoint).state_dict()
     seen = [key for key in origin if key.startswith("frame_encoder.")]
     assert all((origin[key] - model[key]).abs().max() < 2e-3 for key in seen)  # Adam's first step is lr = 1e-3
 
 
-def test_a_beginning_given_by_a_relative_path_is_found_again_from_elsewhere(
+def test_an_initial_run_given_by_a_relative_path_is_found_from_elsewhere(
     vectors_path, cross_modal, tmp_path, monkeypatch
 ):
     monkeypatch.chdir(cross_modal[0].parent)
@@ -190,7 +190,7 @@ def test_a_beginning_given_by_a_relative_path_is_found_again_from_elsewhere(
     assert Config.from_yaml(tmp_path / "run" / "config.yaml").train.init == str(cross_modal[0])
 
 
-def test_the_best_checkpoint_of_a_run_is_its_beginning(cross_modal, tmp_path):
+def test_the_best_checkpoint_of_an_initial_run_is_used(cross_modal, tmp_path):
     config = tiny_config(f"train.init={cross_modal[0]}")
     assert str(initialization.first_weights(config, tmp_path, print)) == cross_modal[1].best
     assert initialization.first_weights(tiny_config(), tmp_path, print) is None
@@ -219,14 +219,14 @@ def small_loss(config):
     return shrink
 
 
-def test_yours_is_trained_by_its_name(vectors_path, tmp_path):
+def test_a_registered_objective_is_trained_by_its_name(vectors_path, tmp_path):
     register_objective(ObjectiveSpec(SmallConfig, "Small", "to be small", small_loss, skills=frozenset()))
     report = run_of(vectors_path, tmp_path / "run", tiny_config("objective.name=tests/small"))
     sizes = [line["size"] for line in read_metrics(tmp_path / "run") if "size" in line]
     assert sizes[-1] < sizes[0] and report.validation["score"] == 50
 
 
-def test_an_objective_nobody_knows_is_named(vectors_path, tmp_path):
+def test_an_unknown_objective_is_named(vectors_path, tmp_path):
     with pytest.raises(UsageError, match=r"objective: no objective is named 'mcmc' \(known: cross_modal") as caught:
         load_config(None, ["objective.name=mcmc"])
     assert "--import" in caught.value.remedy
@@ -234,7 +234,7 @@ def test_an_objective_nobody_knows_is_named(vectors_path, tmp_path):
         load_config(None, ["train.init=run", "train.frame_weights=resnet.safetensors"])
 
 
-def test_a_run_from_before_there_were_baselines_still_loads(tmp_path):
+def test_a_run_from_before_the_baselines_still_loads(tmp_path):
     path = tmp_path / "config.yaml"
     path.write_text("objective: {cycle: {path: across}, fine_tune: false}\ntrain: {steps: 9}\n")
     config = Config.from_yaml(path)

@@ -1,4 +1,4 @@
-"""A model with a frozen half learns in two processes what it learns in one."""
+"""A model with a frozen half trains in two processes as in one."""
 
 import os
 import socket

@@ -90,7 +90,7 @@ def test_the_newest_and_the_best_are_kept(tmp_path):
 
 @pytest.mark.parametrize("name", ["model.safetensors", "training_state.safetensors", "training_state.json"])
 @pytest.mark.parametrize("how", ["changed", "cut", "gone"])
-def test_damage_is_seen_and_the_one_before_is_taken(tmp_path, name, how):
+def test_damage_is_noticed_and_the_previous_checkpoint_used(tmp_path, name, how):
     before, newest = save(tmp_path, 2), save(tmp_path, 4)
     content = (newest / name).read_bytes()
     if how == "changed":
@@ -112,7 +112,7 @@ def test_without_a_good_manifest_it_is_damaged(tmp_path, manifest):
     else:
         (path / "manifest.json").write_text(manifest)
     assert damage(path)
-    with pytest.raises(InputError, match="none of its 1 checkpoints is whole"):
+    with pytest.raises(InputError, match="none of its 1 checkpoints is intact"):
         Checkpoints(tmp_path).newest(lambda _: None)
 
 
@@ -120,16 +120,16 @@ def test_no_checkpoint_yet(tmp_path):
     assert Checkpoints(tmp_path).newest(no_message) is None
 
 
-def test_after_going_back_the_damaged_one_is_written_anew(tmp_path):
+def test_after_a_fallback_the_damaged_one_is_written_again(tmp_path):
     save(tmp_path, 2)
     (save(tmp_path, 6) / "model.safetensors").write_bytes(b"")
-    save(tmp_path, 4)  # the run went back to 2 and came to 4
+    save(tmp_path, 4)  # the run fell back to 2 and reached 4
     assert Checkpoints(tmp_path).steps() == [2, 4]
-    assert damage(save(tmp_path, 4)) is None  # and the same step once more
+    assert damage(save(tmp_path, 4)) is None  # and the same step again
 
 
 @pytest.mark.parametrize("fails_at", ["model", "state", "manifest", "rename"])
-def test_a_full_disk_leaves_the_last_checkpoint_whole(tmp_path, monkeypatch, fails_at):
+def test_a_full_disk_leaves_the_last_checkpoint_intact(tmp_path, monkeypatch, fails_at):
     last = save(tmp_path, 2)
     model, optimizer = trained()
 
@@ -167,14 +167,14 @@ except OutputError as error:
 
 
 def test_writes_that_really_fail(tmp_path):
-    """The kernel refuses to write more than 4 kB, whoever asks: also the library that writes the tensors."""
+    """The kernel refuses to write more than 4 kB, also for the library that writes the tensors."""
     script = FILE_TOO_LARGE.format(tests=str(Path(__file__).parents[2]))
     done = subprocess.run([sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True)
     assert done.stdout.startswith("OutputError"), done.stdout + done.stderr
     assert Checkpoints(tmp_path).steps() == [2] and damage(Checkpoints(tmp_path).path(2)) is None
 
 
-def test_what_an_interrupted_save_left_is_swept(tmp_path):
+def test_leftovers_of_an_interrupted_save_are_removed(tmp_path):
     left = tmp_path / "checkpoints" / ".tmp-00000009"
     left.mkdir(parents=True)
     (left / "model.safetensors").write_bytes(b"half")

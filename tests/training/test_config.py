@@ -113,7 +113,7 @@ def test_an_empty_file_is_the_defaults(tmp_path):
     assert load_config(write(tmp_path, "")) == Config()
 
 
-def test_steps_take_the_place_of_epochs_and_back():
+def test_steps_replace_epochs_and_vice_versa():
     by_steps = load_config("paper", ["train.steps=50"])
     assert by_steps.train.steps == 50 and by_steps.train.epochs is None
     by_epochs = load_config("mmcc_plus", ["train.epochs=2", "objective.ramp_epochs=1"])
@@ -127,7 +127,7 @@ def test_every_setting_is_plain_yaml():
     assert {f"train.{field.name}" for field in dataclasses.fields(TrainConfig)} <= flatten(values).keys()
 
 
-def test_another_name_takes_nothing_of_the_section_that_was_there():
+def test_another_name_keeps_nothing_of_the_previous_section():
     config = load_config("mmcc_plus", ["objective.name=memdpc", "model.frame_encoder=features"])
     assert config.objective == MemDPCConfig() and config.model.frame_encoder == FeatureSettings()
     assert config.model.dims == 128 and config.train == load_config("mmcc_plus").train

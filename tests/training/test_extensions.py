@@ -67,7 +67,7 @@ SMALL = "--model.dims 8 --train.batch_size 2 --train.workers 0 --train.steps 2 -
 
 
 def mmcc(folder, *words):
-    """A process of its own, as a user has it: what it imports does not stay for other tests."""
+    """A separate process, like a user's: its imports do not affect other tests."""
     command = [sys.executable, "-c", "import sys; from mmcc.cli.main import main; sys.exit(main())", *map(str, words)]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True)
 
@@ -128,7 +128,7 @@ def test_a_module_that_is_missing_is_named_with_the_run(trained, vectors_path, t
         (["--train.lrr", "1"], "there is no setting 'train.lrr'"),
     ],
 )
-def test_a_name_that_nobody_registered_is_a_usage_error(vectors_path, tmp_path, words, said):
+def test_an_unregistered_name_is_a_usage_error(vectors_path, tmp_path, words, said):
     done = mmcc(tmp_path, "train", vectors_path, "-o", "run", *words)
     assert done.returncode == 2 and said in done.stderr and "Traceback" not in done.stderr
     assert not (tmp_path / "run").exists()

@@ -1,4 +1,4 @@
-"""Whole runs: what they write, and that cutting and resuming them changes nothing."""
+"""Whole runs: what they write, and that interrupting and resuming them changes nothing."""
 
 import json
 import os
@@ -107,7 +107,7 @@ def test_a_run_writes_all_that_it_should(uncut):
     assert Config.from_yaml(run / "config.yaml").model.frame_encoder.feature_dims > 0
 
 
-def test_a_run_and_its_checkpoints_tell_what_they_were_trained_on(uncut, vectors_path):
+def test_a_run_and_its_checkpoints_record_what_they_were_trained_on(uncut, vectors_path):
     run, report = uncut
     corpus = Corpus.open(vectors_path)
     for folder in (run, Path(report.best)):
@@ -197,7 +197,7 @@ def test_a_damaged_checkpoint_costs_no_more_than_its_steps(uncut, vectors_path, 
     said = []
     run_of(vectors_path, run, resume=True, say=said.append)
     assert any("damaged" in line and str(newest) in line for line in said)
-    assert any("going on from step 3" in line for line in said)
+    assert any("resuming from step 3" in line for line in said)
     assert_same_run(run, uncut[0])
 
 
@@ -228,7 +228,7 @@ def test_in_parts_the_same_samples_are_seen(vectors_path, tmp_path, monkeypatch)
     assert seen[1] == seen[2] == [[0, 1, 2, 3], [4, 5, 6, 7]]
 
 
-def test_a_loss_that_is_no_number_ends_the_run_and_says_which(vectors_path, tmp_path, monkeypatch):
+def test_a_loss_of_nan_ends_the_run_and_is_named(vectors_path, tmp_path, monkeypatch):
     run, objective = tmp_path / "run", MMCCObjective.__call__
 
     def diverge(self, model, nodes, batch, weights, random):
@@ -255,12 +255,12 @@ def test_out_of_memory_says_what_to_do(vectors_path, tmp_path, monkeypatch, erro
         raise error
 
     monkeypatch.setattr(Stepper, "step", no_memory)
-    with pytest.raises(InputError, match="memory ran out") as caught:
+    with pytest.raises(InputError, match="ran out of memory") as caught:
         run_of(vectors_path, tmp_path / "run")
     assert "batch_size (now 4)" in caught.value.remedy
 
 
-def test_another_error_is_not_taken_for_want_of_memory(vectors_path, tmp_path, monkeypatch):
+def test_another_error_is_not_mistaken_for_a_lack_of_memory(vectors_path, tmp_path, monkeypatch):
     def wrong(*_):
         raise RuntimeError("shapes do not match")
 
@@ -269,7 +269,7 @@ def test_another_error_is_not_taken_for_want_of_memory(vectors_path, tmp_path, m
         run_of(vectors_path, tmp_path / "run")
 
 
-def test_a_full_disk_ends_the_run_with_its_checkpoint_whole(uncut, vectors_path, tmp_path, monkeypatch):
+def test_a_full_disk_ends_the_run_with_its_checkpoint_intact(uncut, vectors_path, tmp_path, monkeypatch):
     run, save = tmp_path / "run", MMCC.save_pretrained
 
     def full(self, folder):
@@ -287,7 +287,7 @@ def test_a_full_disk_ends_the_run_with_its_checkpoint_whole(uncut, vectors_path,
 
 
 def test_a_second_run_in_the_same_folder_is_refused(uncut, vectors_path):
-    with pytest.raises(InputError, match="holds a run already"):
+    with pytest.raises(InputError, match="already contains a run"):
         run_of(vectors_path, uncut[0])
 
 
@@ -295,11 +295,11 @@ def test_settings_that_fit_the_corpus(vectors_path, tiny):
     corpus = Corpus.open(vectors_path)
     fitted = fit_to_corpus(tiny, corpus)
     assert fitted.model.frame_encoder == FeatureSettings(feature_dims=corpus.manifest.size)
-    with pytest.raises(InputError, match="no device"):
+    with pytest.raises(InputError, match="not a device"):
         run_of(vectors_path, Path("unused"), tiny_config("train.device=abacus"))
 
 
-def test_clipping_holds_the_gradient_down(vectors_path, tmp_path):
+def test_clipping_bounds_the_gradient(vectors_path, tmp_path):
     """The logged norm is that before clipping; with a tiny bound Adam's second moments stay tiny."""
     run_of(vectors_path, tmp_path / "run", tiny_config("train.grad_clip=1e-6", "train.steps=1"))
     state = load_file(tmp_path / "run" / "checkpoints" / "00000001" / "training_state.safetensors")

@@ -9,14 +9,14 @@ from mmcc.training.config import Config, load_config
 from mmcc.training.run import Metrics, keep_lines_until, open_run, read_metrics
 
 
-def test_a_run_begins_in_a_new_folder(tmp_path):
+def test_a_run_starts_in_a_new_folder(tmp_path):
     open_run(tmp_path / "runs" / "one", load_config("paper"), resume=False)
     assert Config.from_yaml(tmp_path / "runs" / "one" / "config.yaml") == load_config("paper")
 
 
 def test_a_run_is_not_written_over(tmp_path):
     open_run(tmp_path, Config(), resume=False)
-    with pytest.raises(InputError, match="holds a run already") as caught:
+    with pytest.raises(InputError, match="already contains a run") as caught:
         open_run(tmp_path, Config(), resume=False)
     assert "--resume" in caught.value.remedy
 
@@ -29,21 +29,21 @@ def test_someone_elses_folder_is_left_alone(tmp_path):
         open_run(tmp_path / "thesis.tex", Config(), resume=False)
 
 
-def test_resuming_what_never_began_begins_it(tmp_path):
+def test_resuming_a_run_that_never_started_starts_it(tmp_path):
     open_run(tmp_path / "new", Config(), resume=True)
     assert (tmp_path / "new" / "config.yaml").is_file()
 
 
-def test_going_on_needs_the_same_settings(tmp_path):
+def test_resuming_needs_the_same_settings(tmp_path):
     open_run(tmp_path, load_config("paper"), resume=False)
-    with pytest.raises(InputError, match=r"was begun with train.lr = 0.0001, not 0.001"):
+    with pytest.raises(InputError, match=r"was started with train.lr = 0.0001, not 0.001"):
         open_run(tmp_path, load_config("paper", ["train.lr=1e-3"]), resume=True)
     longer = load_config("paper", ["train.epochs=200", "train.workers=3"])
     open_run(tmp_path, longer, resume=True)
     assert Config.from_yaml(tmp_path / "config.yaml") == longer
 
 
-def test_metrics_are_a_json_object_a_line(tmp_path):
+def test_metrics_are_one_json_object_per_line(tmp_path):
     metrics = Metrics(tmp_path, 0)
     metrics.write(1, "train", {"loss": 2.5, "odd": float("nan"), "nothing": None})
     metrics.write(2, "validation", {"score": 50.0})

@@ -1,4 +1,4 @@
-"""What a step is given: the learning rate, and how far training is."""
+"""The learning rate of a training step, and how far training is."""
 
 import math
 

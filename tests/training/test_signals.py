@@ -51,7 +51,7 @@ def test_an_error_is_not_hidden_by_a_signal():
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_a_process_that_only_heard_of_it():
+def test_a_process_that_learned_of_it_from_another():
     with pytest.raises(KeyboardInterrupt), Stop() as stop:
         stop.act(signal.SIGINT)
 

@@ -80,7 +80,7 @@ def test_batches_have_no_influence(held_out):
     assert one == {name: pytest.approx(value, abs=1e-3) for name, value in many.items()}
 
 
-def test_it_leaves_off_when_told(held_out):
+def test_it_stops_when_asked(held_out):
     assert figures_of(held_out, small_model(held_out), stopped=lambda: True) is None
 
 
@@ -92,6 +92,6 @@ def test_spans_come_from_the_annotations(held_out):
         assert np.allclose([span for span in row if span[0] <= span[1]], real, atol=1e-3)
 
 
-def test_a_line_for_people_says_what_is_missing():
+def test_the_summary_line_shows_what_is_missing():
     line = summary_line(4, {"score": 51.23, "cycle_rank": None})
     assert line.startswith("step 4: score 51.2 · cycle rank –") and "COLLAPSED" not in line
