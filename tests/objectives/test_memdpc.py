@@ -71,7 +71,7 @@ def test_gradients_equal_those_of_the_equation():
 
 
 def test_the_number_of_predictions():
-    """Of 5 nodes, 4 have one after them, 3 two, 2 three; of 2 nodes, one. The last, and a single node, predict nothing."""
+    """Of 5 nodes, 4 have one after them, 3 two, 2 three; of 2 nodes, one. The last and a single node predict none."""
     found = objective(horizon=3).sum_counts(memdpc(), frames([5, 2, 1, 0]))
     assert found["future"].count == found["past"].count == (4 + 3 + 2) + 1
 
