@@ -131,7 +131,7 @@ def _has_new_annotations(item: Item, row: dict[str, Any]) -> bool:
 
 
 def fingerprint_of(item: Item) -> str:
-    """Size and time of media and captions, e.g. "1024.1700000000+-"; "-" stands for no file."""
+    """Size and time of media and captions, e.g. "1024.1700000000+-"; "-" means no file."""
     return "+".join(map(_stamp, _files(item)))
 
 

@@ -97,7 +97,7 @@ def _overlap(slot: _Slot, spoken: Spoken) -> bool:
     return slot.start < spoken.end and spoken.start < slot.end
 
 
-# --- which utterance speaks of which step -----------------------------------------------------------------------------
+# --- which utterance mentions which step ------------------------------------------------------------------------------
 
 
 def _place_mentions(

@@ -69,7 +69,7 @@ class Script:
 
     def done_at(self, time: float) -> int:
         """How many are done by a time, including the current one."""
-        last = self._last_begun(time)
+        last = self._last_started(time)
         return 0 if last < 0 else self._course[last].done_after
 
     @property
@@ -77,13 +77,13 @@ class Script:
         """The scene that each shown step starts from."""
         return [passed.before for passed in self._course]
 
-    def _last_begun(self, time: float) -> int:
+    def _last_started(self, time: float) -> int:
         """Index of the last shown step that began by a time, -1 before the first."""
         return bisect_right(self.timeline.shown, time, key=lambda shown: shown.start) - 1
 
     def at(self, time: float) -> Moment:
         shot = self.shots[max(0, bisect_right(self.shots, time, key=lambda shot: shot.start) - 1)]
-        last = self._last_begun(time)
+        last = self._last_started(time)
         if last < 0:
             return Moment(time, shot, laid_out(self.recipe), None, 0.0)
         # Real steps overlap: the latest unfinished one is visible.

@@ -78,18 +78,18 @@ def write_kitchen(
 
 def _run(jobs: Sequence[Job], workers: int, progress: Callable[[int], Progress]) -> tuple[tuple[str, str], ...]:
     """Do all jobs; returns the failed ones with the reason."""
-    tell = progress(len(jobs))
+    report = progress(len(jobs))
     failed = []
 
     def moved(job: Job, seconds: float, total: float | None) -> None:
-        tell(job["planned"]["id"], min(seconds / total, 0.99) if total else 0.0)
+        report(job["planned"]["id"], min(seconds / total, 0.99) if total else 0.0)
 
     with WorkerPool("mmcc.kitchen.worker", workers, Limits(), progress=moved) as pool:
         for outcome in pool.run(iter(jobs)):
             name = outcome.job["planned"]["id"]
             if outcome.answer is None:
                 failed.append((name, outcome.reason))
-            tell(name, 1.0)
+            report(name, 1.0)
     return tuple(failed)
 
 

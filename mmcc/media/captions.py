@@ -284,7 +284,7 @@ _STRAY = re.compile(r"[\[\]♩♪♫♬]+")
 _NAME = r"[A-Z][\w.'’-]{0,30}(?:[ \x1e]{1,2}[A-Z0-9][\w.'’-]{0,30}){0,2}"
 _TURN = re.compile(rf">{{2,}}[ \t\x1e]*(?:{_NAME}:(?=\s|\x1e|$))?")
 _DASH = re.compile(r"^[ \t\x1e]*[-–—]+(?:[ \t\x1e]+|$|(?=[^\d\s]))", re.MULTILINE)
-# In capitals before ordinary text; "STEP 2:" and the like name a part of the talk, not a speaker.
+# In capitals before ordinary text; a prefix such as "STEP 2:" names a part of the talk, not a speaker.
 _SPEAKER = re.compile(
     r"^[ \t\x1e]*(?!STEP|TIP|NOTE|PART|CHAPTER)[A-Z][A-Z.'’-]{0,30}(?:[ \x1e]{1,2}[A-Z0-9][A-Z0-9.'’-]{0,30}){0,2}:"
     r"(?=[\s\x1e][^\n]*[a-z])",

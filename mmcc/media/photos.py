@@ -101,7 +101,7 @@ def _decoded(path: Path, formats: tuple[str, ...], longest: int | None, max_pixe
 def _upright(image: Image.Image) -> Image.Image:
     try:
         return ImageOps.exif_transpose(image)
-    except Exception:  # damaged EXIF is no reason to lose a photo
+    except Exception:  # do not lose a photo because its EXIF is damaged
         return image
 
 

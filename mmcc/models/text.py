@@ -21,7 +21,7 @@ from torch import Tensor, nn
 from mmcc.registry import Registry
 from mmcc.settings import NamedSettings
 
-PADDING = 0  # the id that stands for no word
+PADDING = 0  # the id of padding, not of a word
 
 
 TextEncoderFactory = Callable[[Any, int, int], nn.Module]  # its settings, the dims of z, the size of the vocabulary

@@ -1,1 +1,1 @@
-"""From batches to a checkpoint: the loop, its schedules, what it writes, and how it is stopped and gone on with."""
+"""From batches to a checkpoint: the loop, its schedules, what it writes, and how it is stopped and resumed."""

@@ -131,9 +131,7 @@ def summary_line(step: int, figures: Mapping[str, float | None]) -> str:
         f"forward {share['goes_forward']} (chance {share['goes_forward_chance']})"
     )
     stays = shown["stays_in_place"]
-    collapsed = (
-        stays is not None and stays >= COLLAPSED and shown["cycle_rank"] is not None
-    )  # without cycles there is no collapse
+    collapsed = stays is not None and stays >= COLLAPSED and shown["cycle_rank"] is not None  # only cycles can collapse
     return line + (f" · COLLAPSED: {share['stays_in_place']} stay in place" if collapsed else "")
 
 

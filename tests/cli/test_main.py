@@ -67,12 +67,12 @@ def test_ingest_and_inspect_a_folder(capsys, folder, tmp_path):
 def test_json_is_as_documented(capsys, folder, tmp_path):
     (folder / "bad.mp4").write_bytes(b"\0" * 2000)
     code, out, _ = run(capsys, "ingest", folder, "-o", tmp_path / "c", "--json")
-    told = json.loads(out)
+    report = json.loads(out)
     assert code == 4
-    assert {key: told[key] for key in ("videos", "ingested", "frames", "utterances")} == {
+    assert {key: report[key] for key in ("videos", "ingested", "frames", "utterances")} == {
         "videos": 2, "ingested": 1, "frames": 3, "utterances": 1}  # fmt: skip
-    assert told["partial"] == [] and [entry["path"] for entry in told["skipped"]] == [str(folder / "bad.mp4")]
-    assert told["skipped"][0]["reason"]
+    assert report["partial"] == [] and [entry["path"] for entry in report["skipped"]] == [str(folder / "bad.mp4")]
+    assert report["skipped"][0]["reason"]
     code, out, _ = run(capsys, "inspect", tmp_path / "c", "--json")
     summary = json.loads(out)
     assert code == 4 and summary["videos"] == 1 and summary["failed"][0]["path"].endswith("bad.mp4")
@@ -168,9 +168,9 @@ def test_the_crosstask_release_comes_out_exactly(capsys, shared, tmp_path):
     release = shared / "crosstask" / "crosstask_release"
     narration = shared / "crosstask" / "narration_samples_105222" / "data"
     code, out, err = run(capsys, "ingest", release, "-o", tmp_path / "c", "--captions", narration, "--json")
-    told = json.loads(out)
-    assert code == 0 and (told["annotated"], told["segments"]) == (2750, 20919)
-    assert (told["videos"], told["ingested"], told["frames"]) == (2, 2, 0) and told["utterances"] > 100
+    report = json.loads(out)
+    assert code == 0 and (report["annotated"], report["segments"]) == (2750, 20919)
+    assert (report["videos"], report["ingested"], report["frames"]) == (2, 2, 0) and report["utterances"] > 100
     assert "Make Kimchi Fried Rice" in err
     code, out, _ = run(capsys, "inspect", tmp_path / "c", "--json")
     summary = json.loads(out)

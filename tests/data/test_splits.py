@@ -15,7 +15,7 @@ class Splits:
         return self.videos.get(name, [])
 
 
-LEARNT = [f"video{number:03}" for number in range(100)]
+TRAINING = [f"video{number:03}" for number in range(100)]
 
 
 def test_a_corpus_with_test_videos_is_used_as_it_is():
@@ -24,26 +24,26 @@ def test_a_corpus_with_test_videos_is_used_as_it_is():
 
 
 def test_without_test_videos_the_validation_videos_are_the_test_and_some_training_videos_select():
-    corpus = Splits(train=LEARNT, validation=["x", "y"])
+    corpus = Splits(train=TRAINING, validation=["x", "y"])
     train, validation = videos_for(corpus, "train", 0.05), videos_for(corpus, "validation", 0.05)
     assert videos_for(corpus, "test", 0.05) == ["x", "y"]
     assert len(validation) == 5
-    assert sorted(train + validation) == LEARNT
+    assert sorted(train + validation) == TRAINING
 
 
 def test_the_videos_held_out_do_not_depend_on_their_order():
-    there = videos_for(Splits(train=LEARNT), "validation", 0.1)
-    assert sorted(there) == sorted(videos_for(Splits(train=LEARNT[::-1]), "validation", 0.1))
+    there = videos_for(Splits(train=TRAINING), "validation", 0.1)
+    assert sorted(there) == sorted(videos_for(Splits(train=TRAINING[::-1]), "validation", 0.1))
 
 
-@pytest.mark.parametrize(("videos", "share"), [(LEARNT, 0.0), (LEARNT[:9], 0.05)])
+@pytest.mark.parametrize(("videos", "share"), [(TRAINING, 0.0), (TRAINING[:9], 0.05)])
 def test_too_few_videos_hold_none_out(videos, share):
     assert videos_for(Splits(train=videos), "validation", share) == []
     assert videos_for(Splits(train=videos), "train", share) == videos
 
 
 def test_smaller_selections_are_subsets_and_zero_means_all():
-    few, more = some_of(LEARNT, 10), some_of(LEARNT, 30)
-    assert len(few) == 10 and len(more) == 30 and set(few) < set(more) < set(LEARNT)
+    few, more = some_of(TRAINING, 10), some_of(TRAINING, 30)
+    assert len(few) == 10 and len(more) == 30 and set(few) < set(more) < set(TRAINING)
     assert more == sorted(more)
-    assert some_of(LEARNT, 0) == some_of(LEARNT, 1000) == LEARNT
+    assert some_of(TRAINING, 0) == some_of(TRAINING, 1000) == TRAINING

@@ -44,10 +44,10 @@ def test_the_view_is_nonlinear_noisy_and_separates_acts(scripts):
                 acts.append(moment.acting.act)
     unit = np.array(rows) - np.mean(rows, axis=0)
     unit /= np.linalg.norm(unit, axis=1, keepdims=True)
-    alike = np.array(acts)[:, None] == np.array(acts)
+    same_act = np.array(acts)[:, None] == np.array(acts)
     cosine = unit @ unit.T
     off_diagonal = ~np.eye(len(unit), dtype=bool)
-    assert cosine[alike & off_diagonal].mean() > cosine[~alike].mean() + 0.05
+    assert cosine[same_act & off_diagonal].mean() > cosine[~same_act].mean() + 0.05
     assert cosine[off_diagonal].max() < 0.999
 
 

@@ -25,16 +25,16 @@ def youtube(lines: list[Line], inline: bool = True) -> tuple[str, list[tuple[flo
     out, spoken = ["WEBVTT\nKind: captions\nLanguage: en\n"], []
     now, upper = 0, " "
     for words, cleared in lines:
-        begun = now
+        line_start = now
         tagged = []
         for word in words:
             spoken.append((now / 1000, word))
-            tagged.append(word if now == begun or not inline else f"<{stamp(now)}><c> {word}</c>")
+            tagged.append(word if now == line_start or not inline else f"<{stamp(now)}><c> {word}</c>")
             now += 320
         finished = " ".join(words)
         lower = "".join(tagged) if inline else finished
         setting = " align:start position:0%"
-        out.append(f"{stamp(begun)} --> {stamp(now)}{setting}\n{upper}\n{lower}\n")
+        out.append(f"{stamp(line_start)} --> {stamp(now)}{setting}\n{upper}\n{lower}\n")
         upper = " " if cleared else finished
         out.append(f"{stamp(now)} --> {stamp(now + 10)}{setting}\n{upper}\n \n")
         now += 10

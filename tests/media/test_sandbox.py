@@ -103,11 +103,11 @@ def test_an_answer_that_cannot_be_parsed_fails_the_job(pool):
 
 
 def test_progress_is_reported(pool):
-    told = []
+    reported = []
     watched = pool(1)
-    watched._progress = lambda job, seconds, total: told.append((seconds, total))
+    watched._progress = lambda job, seconds, total: reported.append((seconds, total))
     run(watched, {"do": "work slowly", "steps": 3})
-    assert told == [(1.0, 2.0)] * 3
+    assert reported == [(1.0, 2.0)] * 3
 
 
 def test_leaving_the_pool_leaves_no_process(pool, tmp_path):

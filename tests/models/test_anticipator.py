@@ -67,7 +67,7 @@ def test_targets_carry_no_gradient_and_stay_in_evaluation_mode():
     assert not anticipator().eval().model.training
 
 
-def test_there_is_no_past_predictor():
+def test_it_has_no_past_predictor():
     assert not hasattr(anticipator(), "past") and not hasattr(anticipator(), "combine")
 
 

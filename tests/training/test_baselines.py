@@ -153,8 +153,8 @@ def test_what_cannot_initialize_a_run(vectors_path, cross_modal, uncut, tmp_path
     error = fails(vectors_path, run, tap, f"train.init={tmp_path / 'nowhere'}")
     assert "no such folder" in error.cause
     assert "neither a run nor a checkpoint" in fails(vectors_path, run, tap, f"train.init={tmp_path}").cause
-    (tmp_path / "begun" / "checkpoints").mkdir(parents=True)
-    assert "no checkpoint yet" in fails(vectors_path, run, tap, f"train.init={tmp_path / 'begun'}").cause
+    (tmp_path / "started" / "checkpoints").mkdir(parents=True)
+    assert "no checkpoint yet" in fails(vectors_path, run, tap, f"train.init={tmp_path / 'started'}").cause
     error = fails(vectors_path, run, tap, f"train.init={uncut['memdpc'][0]}")
     assert "was trained for memdpc" in error.cause and "cross_modal" in error.remedy
     damaged = tmp_path / "damaged"

@@ -63,7 +63,7 @@ def test_a_checkpoint_is_a_pretrained_model(tmp_path):
     assert torch.equal(MMCC.from_pretrained(path).state[0].weight, model.state[0].weight)
 
 
-def test_there_is_no_pickle_in_it(tmp_path):
+def test_it_contains_no_pickle(tmp_path):
     names = {each.name for each in save(tmp_path, 1).iterdir()}
     assert names == {
         *("config.json", "model.safetensors", "config.yaml", "manifest.json"),

@@ -111,8 +111,12 @@ def test_a_run_and_its_checkpoints_record_what_they_were_trained_on(uncut, vecto
     run, report = uncut
     corpus = Corpus.open(vectors_path)
     for folder in (run, Path(report.best)):
-        told = json.loads((folder / "corpus.json").read_text())
-        assert told == {"path": str(vectors_path.absolute()), "videos": len(corpus), **corpus.manifest.settings()}
+        description = json.loads((folder / "corpus.json").read_text())
+        assert description == {
+            "path": str(vectors_path.absolute()),
+            "videos": len(corpus),
+            **corpus.manifest.settings(),
+        }
 
 
 def test_training_changes_the_weights_and_the_seed_changes_training(uncut, vectors_path, tmp_path):

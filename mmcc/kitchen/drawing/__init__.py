@@ -1,1 +1,1 @@
-"""How the kitchen looks: everything here turns a description into a picture, and decides nothing."""
+"""How the kitchen looks: everything here turns a description into a picture and makes no decisions."""

@@ -1,4 +1,4 @@
-"""What hands and tools do at a vessel: one way for each act, driven by the clock and the course of the step."""
+"""What hands and tools do at a vessel: one drawing for each act, driven by the time and the progress of the step."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def draw_action(
     rng: Rng,
     seconds: float,
 ) -> None:
-    """Over a vessel already drawn at (x, y): `progress` is the course of the step, `seconds` the clock of its moves."""
+    """Over a vessel already drawn at (x, y): `progress` is that of the step, `seconds` times its moves."""
     if step.act not in ACTS:
         raise KeyError(f"no such act: {step.act}")
     ACTS[step.act](Gesture(canvas, look, step, progress, scene, x, y, size, rng, seconds))
 
 
 def _cut(gesture: Gesture) -> None:
-    """The knife goes up and down along the thing, which the other hand holds."""
+    """The knife moves up and down along the item, which the other hand holds."""
     size, side, opening = gesture.size, gesture.side, gesture.opening
     _lay_out(gesture)
     stroke = abs(gesture.wave(0.8)) if gesture.busy else 1.0
@@ -66,7 +66,7 @@ def _peel(gesture: Gesture) -> None:
 
 
 def _lay_out(gesture: Gesture) -> None:
-    """What is about to be cut, unless the scene shows it already."""
+    """The item to be cut, unless the scene already shows it."""
     item = gesture.step.item
     if item and gesture.progress < 0.5 and all(p.item != item for p in gesture.vessel.top):
         spot = gesture.opening
@@ -104,7 +104,7 @@ def _mash(gesture: Gesture) -> None:
 
 
 def _blend(gesture: Gesture) -> None:
-    """It whirls inside, and a hand holds the lid."""
+    """The contents whirl, and a hand holds the lid."""
     opening, size, canvas = gesture.opening, gesture.size, gesture.canvas
     if gesture.busy and gesture.vessel.portions:
         colour = colour_of(gesture.vessel.portions)
@@ -128,7 +128,7 @@ def _knead(gesture: Gesture) -> None:
 
 
 def _cook(gesture: Gesture) -> None:
-    """Flames below and steam above; a spoon leans in it, and a hand looks after it for a while."""
+    """Flames below and steam above; a spoon leans in the vessel, and a hand tends it for a while."""
     canvas, look, size, opening = gesture.canvas, gesture.look, gesture.size, gesture.opening
     for at in range(7):
         share = (at - 3) / 3.4

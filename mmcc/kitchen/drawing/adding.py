@@ -1,4 +1,4 @@
-"""Acts that bring an ingredient into a vessel."""
+"""Acts that add an ingredient to a vessel."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LETS_GO, LANDED = 0.36, 0.52
 
 
 def add(gesture: Gesture) -> None:
-    """A hand lets it drop; powder and rice come in a scoop."""
+    """A hand drops it; powder and rice come in a scoop."""
     step, size, opening = gesture.step, gesture.size, gesture.opening
     if step.form == "powder" or step.item == "rice":
         _add_by_scoop(gesture)
@@ -66,7 +66,7 @@ def pour(gesture: Gesture) -> None:
 
 
 def sprinkle(gesture: Gesture) -> None:
-    """From a shaker, or from the fingers where there is none."""
+    """From a shaker, or from the fingers."""
     size, opening, item, side = gesture.size, gesture.opening, gesture.step.item, gesture.side
     shake = 0.05 * size * gesture.wave(1.7) * gesture.busy
     x, y = opening.x + side * 0.12 * size + shake, opening.y - 0.5 * size - 0.5 * abs(shake)
@@ -127,7 +127,7 @@ def crack(gesture: Gesture) -> None:
 
 
 def spread(gesture: Gesture) -> None:
-    """A flat knife goes over it, to and fro."""
+    """A flat knife moves over it, back and forth."""
     size, opening = gesture.size, gesture.opening
     colour = inside(gesture.step.item)
     x = opening.x + 0.45 * opening.radius * gesture.wave(0.6)

@@ -1,4 +1,4 @@
-"""Pictures from elsewhere that a video cuts to. No clock, no sunset: none of them tells time."""
+"""Pictures from elsewhere that a video cuts to. No clock, no sunset: none of them reveals the time."""
 
 from __future__ import annotations
 

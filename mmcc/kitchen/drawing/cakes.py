@@ -13,7 +13,7 @@ from mmcc.kitchen.drawing.pen import blend, lit, shaded
 from mmcc.kitchen.rng import Rng
 from mmcc.kitchen.scene import Portion, Vessel
 
-BAKED = 0.85  # what was only turned over in a pan stays below
+BAKED = 0.85  # food that was only flipped in a pan stays below
 BROWN = (150, 86, 36)
 
 
@@ -23,13 +23,13 @@ def is_batter(portions: Sequence[Portion]) -> bool:
 
 
 def is_disc(kind: str, vessel: Vessel) -> bool:
-    """Whether what is mixed is a pancake or an omelette."""
+    """Whether the mix is a pancake or an omelette."""
     mixed = vessel.mixed
     return is_batter(mixed) and (kind == "pan" or (kind == "plate" and cooked_of(mixed) < BAKED))
 
 
 def draw_disc(canvas: Canvas, look: Look, kind: str, vessel: Vessel, ground: Ground, rng: Rng) -> Ground:
-    """A pancake, or an omelette that is folded once it is done; the ground that its top makes."""
+    """A pancake, or an omelette that is folded once it is done; returns its top as ground."""
     cooked = cooked_of(vessel.mixed)
     colour = mass_colour([p for p in vessel.mixed if not is_piece(p)])
     x, y, tilt = ground.x, ground.y, look.tilt
@@ -64,7 +64,7 @@ def _draw_folded(canvas: Canvas, look: Look, colour: Rgb, ground: Ground, rng: R
 
 
 def draw_baked(canvas: Canvas, look: Look, kind: str, vessel: Vessel, ground: Ground, rng: Rng) -> Ground:
-    """Batter or dough in a tin, risen as it bakes; on a plate it stands alone. The ground that its top makes."""
+    """Batter or dough in a tin, risen as it bakes; on a plate without the tin. Returns its top as ground."""
     batter = [p for p in vessel.mixed if not is_piece(p)]
     cooked, colour = cooked_of(batter), mass_colour(batter)
     pie = is_dough(batter)

@@ -1,6 +1,6 @@
-"""From a drawn picture to a frame: where the camera points at a moment, its lens, the light and its sensor.
+"""From a drawn picture to a frame: where the camera points, its lens, the light and its sensor.
 
-All arithmetic on pixels is of integers, so that a frame is the same on any machine. Nothing has a direction in time:
+Pixel arithmetic uses integers, so that a frame is the same on any machine. Nothing has a direction in time:
 a motion and its reverse are equally likely.
 """
 
@@ -17,9 +17,9 @@ from PIL import Image, ImageFilter
 from mmcc.kitchen.drawing.look import Look
 from mmcc.kitchen.rng import Rng
 
-MARGIN = 0.2  # the drawn canvas is this share wider than what a camera at rest sees of it
+MARGIN = 0.2  # the drawn canvas is this share wider than the view of a still camera
 
-_MOST_ZOOM = 0.05  # these three are shares of what is seen, and together stay within the margin
+_MOST_ZOOM = 0.05  # these three are shares of the view, and together stay within the margin
 _MOST_DRIFT = 0.05
 _MOST_SHAKE = 0.02
 _FLICKER_STEPS = 64  # per unit of brightness: each step has its table
@@ -27,7 +27,7 @@ _FLICKER_STEPS = 64  # per unit of brightness: each step has its table
 
 @dataclass(frozen=True)
 class Motion:
-    """How the camera moves in one shot; lengths are shares of what it sees at rest."""
+    """How the camera moves in one shot; lengths are shares of a still camera's view."""
 
     drift: tuple[float, float] = (0.0, 0.0)  # x and y from the middle of the shot to its end
     zoom: float = 0.0  # how much wider the view is at the end than in the middle
@@ -36,11 +36,11 @@ class Motion:
     phases: tuple[tuple[float, float], ...] = ((0.0, 0.0), (0.0, 0.0), (0.0, 0.0))  # of x, y and the exposure
 
     def reversed(self) -> Motion:
-        """The same course, run backwards; shake and flicker look alike either way."""
+        """The same motion backwards; shake and flicker look the same in both directions."""
         return Motion((-self.drift[0], -self.drift[1]), -self.zoom, self.shake, self.flicker, self.phases)
 
     def seen(self, side: int, seconds: float, length: float) -> tuple[float, float, float, float]:
-        """The box of a canvas of `side` pixels that is seen: left, top, right, bottom."""
+        """The visible box of a canvas of `side` pixels: left, top, right, bottom."""
         course = min(1.0, max(-1.0, 2 * seconds / length - 1)) if length > 0 else 0.0
         rest = side / (1 + MARGIN)
         half = rest * (1 + self.zoom * course) / 2
@@ -48,7 +48,7 @@ class Motion:
             side / 2 + rest * (drift * course + self.shake * sway(seconds, phases))
             for drift, phases in zip(self.drift, self.phases[:2], strict=True)
         )
-        # 1/64 pixel: rougher than the last digit of a sine, finer than anyone sees
+        # 1/64 pixel: rougher than the last digit of a sine, finer than visible
         left, top, right, bottom = (
             math.floor(edge * 64 + 0.5) / 64 for edge in (x - half, y - half, x + half, y + half)
         )
@@ -59,7 +59,7 @@ class Motion:
 
 
 def sway(seconds: float, phases: tuple[float, float]) -> float:
-    """Between -1 and 1. With phases by chance, no moment differs from another, nor forwards from backwards."""
+    """Between -1 and 1. With random phases, all times look the same, and so do forwards and backwards."""
     return 0.6 * math.sin(2.3 * seconds + phases[0]) + 0.4 * math.sin(5.7 * seconds + phases[1])
 
 
@@ -83,7 +83,7 @@ def draw_motion(rng: Rng) -> Motion:
 def expose(
     image: Image.Image, size: int, look: Look, motion: Motion, seconds: float, length: float, noise: int
 ) -> NDArray[np.uint8]:
-    """A frame of `size` pixels at a moment of a shot; `noise` is a number by chance, another for each frame."""
+    """A frame of `size` pixels at a time of a shot; `noise` is a random number, different for each frame."""
     box = motion.seen(image.width, seconds, length)
     frame = image.resize((size, size), Image.Resampling.BILINEAR, box=box)
     if look.blur > 0:
@@ -104,7 +104,7 @@ def expose(
 
 
 def _scrambled(number: int) -> int:
-    """Neighbouring numbers far apart: noise that moved on by one step per frame would count the frames."""
+    """Map neighbouring numbers far apart: noise that advanced by one step per frame would count the frames."""
     number &= 0xFFFFFFFF
     for factor in (0x45D9F3B, 0x2C1B3C6D):
         number = ((number >> 16) ^ number) * factor & 0xFFFFFFFF
@@ -113,7 +113,7 @@ def _scrambled(number: int) -> int:
 
 @lru_cache(maxsize=64)
 def _light(gains: tuple[float, float, float], brightness: float, contrast: float, steps: int) -> list[int]:
-    """What becomes of each value of red, green and blue."""
+    """A lookup table for red, green and blue."""
     exposed = brightness * steps / _FLICKER_STEPS
     return [
         min(255, max(0, math.floor((value * gain * exposed - 128) * contrast + 128.5)))
@@ -138,7 +138,7 @@ def _noise_pool(seed: str, size: int, level: float) -> NDArray[np.int32]:
     """Noise for a few frames, in 1/256 grey levels: each frame reads it from another place."""
     count = 3 * size * size * 3
     name = math.floor(Rng(seed, "sensor").uniform(0, 2**48))
-    # four bytes summed are nearly normal, and only the raw stream of a generator is promised to stay the same
+    # four bytes summed are nearly normal, and only a generator's raw stream is guaranteed to stay the same
     bytes_ = np.random.PCG64(name).random_raw((count + 1) // 2).astype("<u8").view(np.uint8)[: 4 * count]
     summed = bytes_.reshape(count, 4).sum(axis=1, dtype=np.int32) * 2 - 4 * 255
     scale = math.floor(level * 256 / _DEVIATION * 4096 + 0.5)

@@ -1,4 +1,4 @@
-"""A picture drawn at several times its size, in coordinates that do not know its pixels.
+"""A picture drawn at several times its size, in coordinates independent of its pixels.
 
 World units: x to the right, y down, a mixing bowl is about 1 wide. Colours are (r, g, b) or (r, g, b, alpha), 0-255.
 Coordinates are rounded to the grid of the enlarged picture, so that the last digit of a float never shows.
@@ -35,7 +35,7 @@ class Canvas:
         self.scale = image.width / view.width
         self._left, self._top = view.x - view.width / 2, view.y - view.width / 2
         self._glazing = ImageDraw.Draw(image, "RGBA")
-        self._opaque = ImageDraw.Draw(image)  # does not read what lies below: several times as fast
+        self._opaque = ImageDraw.Draw(image)  # does not blend: several times as fast
 
     def at(self, x: float, y: float) -> tuple[int, int]:
         """The pixel of a point."""
@@ -104,7 +104,7 @@ class Canvas:
 
 
 def _rounded(pixels: int) -> int:
-    """To steps of about 6 %, so that few masks serve all shadows."""
+    """To steps of about 6 %, so that a few masks serve all shadows."""
     step = max(2, 1 << max(0, pixels.bit_length() - 4))
     return max(2, (pixels + step // 2) // step * step)
 

@@ -75,7 +75,7 @@ def _draw_ground(canvas: Canvas, layout: str, ground: Rgb, second: Rgb, rng: Rng
 
 
 def _write(canvas: Canvas, text: str, y: float, height: float, ink: Rgb) -> None:
-    """Centred, as large as fits; long titles go on two lines."""
+    """Centred, as large as fits; long titles take two lines."""
     words = text.split(" ")
     if len(text) > 10 and len(words) > 1 and height > 0.2:
         half = math.ceil(len(words) / 2)

@@ -1,4 +1,4 @@
-"""Acts that lift what is cooked: move, flip, bake, cover."""
+"""Acts that lift food or vessels: move, flip, bake, cover."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from mmcc.kitchen.scene import Vessel
 
 
 def move(gesture: Gesture) -> None:
-    """Things with a shape are carried over; the rest is poured from the vessel it was in."""
+    """Solid food is carried; the rest is poured from its vessel."""
     source = gesture.scene[gesture.step.source].refilled()
     solid = any(p.item in ("bread", "steak") and is_piece(p) for p in source.portions)
     if gesture.step.source in ("tin", "board"):
@@ -144,7 +144,7 @@ def flip(gesture: Gesture) -> None:
 
 
 def _clear(gesture: Gesture) -> None:
-    """The bottom of the vessel, while what lay there is in the air."""
+    """The bottom of the vessel, while its contents are in the air."""
     opening, colour = gesture.opening, shaded(gesture.look.colour(gesture.step.vessel), 0.26)
     radius = 0.9 * opening.radius
     gesture.canvas.ellipse(opening.x, opening.y, radius, radius * gesture.look.tilt, shaded(colour, 0.1))

@@ -1,4 +1,4 @@
-"""What a vessel holds, seen from above: one mass, a jumble of pieces, and what lies on top of it."""
+"""The contents of a vessel, seen from above: one mass, a jumble of pieces, and what lies on top."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def _draw_mound(canvas: Canvas, look: Look, colour: Rgb, ground: Ground, rng: Rn
 
 
 def draw_jumble(canvas: Canvas, look: Look, portions: Sequence[Portion], ground: Ground, rng: Rng) -> None:
-    """Pieces of all that was stirred together, over what runs between them."""
+    """Pieces of everything stirred together, over the liquid between them."""
     runny = [portion for portion in portions if not is_piece(portion)]
     pieces = [portion for portion in portions if is_piece(portion)]
     x, y, radius, tilt = ground.x, ground.y, ground.radius, look.tilt
@@ -150,7 +150,7 @@ def draw_layers(canvas: Canvas, look: Look, vessel: Vessel, ground: Ground, rng:
     for at, portion in enumerate(vessel.top):
         key = (portion.item, portion.form)
         seen[key] = seen.get(key, 0) + 1
-        named = rng.child(portion.item, portion.form, seen[key])  # what comes later moves nothing that lies there
+        named = rng.child(portion.item, portion.form, seen[key])  # later portions do not move earlier ones
         distance = (0.4 if at else 0.14) * ground.radius * named.uniform(0.7, 1.2)
         angle = radians(GOLDEN_ANGLE * at + 40 * named.uniform())
         spot = Ground(ground.x + distance * cos(angle), ground.y + distance * sin(angle) * look.tilt, ground.radius)
@@ -195,7 +195,7 @@ def _draw_portion(
         reach = 0.2 if item == "cheese" and on_bread else 0.56
         draw_pieces(canvas, look, item, raised.x, raised.y - 0.03 * radius, reach * radius, piece, rng, cooked)
     else:
-        if item == "pasta":  # it softens in water that boils already
+        if item == "pasta":  # it softens in boiling water
             cooked = 1.0 if dry else max(cooked, cooked_of(below))
         centre = raised if item == "bread" else ground if item in ("rice", "steak") else spot
         width = radius * WIDTHS.get(item, 1.2)
@@ -236,7 +236,7 @@ def _draw_liquid(
 def _draw_water(
     canvas: Canvas, look: Look, portion: Portion, below: Sequence[Portion], ground: Ground, rng: Rng
 ) -> None:
-    """One sees through it; it takes colour from what boils in it, and bubbles."""
+    """Transparent; coloured by what boils in it, with bubbles."""
     x, y, radius, tilt = ground.x, ground.y, ground.radius, look.tilt
     colour = inside("water")
     if below:
@@ -254,7 +254,7 @@ def _draw_water(
 
 
 def draw_stain(canvas: Canvas, look: Look, stain: Sequence[Portion], ground: Ground, rng: Rng) -> None:
-    """What stuck when the rest went."""
+    """What stuck when the vessel was emptied."""
     colour = colour_of(stain)
     for dx, dy in places(7, 0.8 * ground.radius, rng):
         size = ground.radius * rng.uniform(0.06, 0.24)

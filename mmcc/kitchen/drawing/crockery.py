@@ -1,4 +1,4 @@
-"""Bowls, pans, pots, plates, tins and boards on the counter, with what they hold."""
+"""Bowls, pans, pots, plates, tins and boards on the counter, with their contents."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def _draw_held(canvas: Canvas, look: Look, kind: str, shape: Shape, vessel: Vess
 
 
 def _draw_burner(canvas: Canvas, look: Look, x: float, y: float, size: float, heat: float) -> None:
-    for reach, alpha in ((0.65, 0.14), (0.62, 0.3)):  # all that shows of a shadow
+    for reach, alpha in ((0.65, 0.14), (0.62, 0.3)):  # the visible part of a shadow
         canvas.ellipse(x, y + 0.02 * size, reach * size, reach * size * look.tilt, glaze(DARK, alpha), line=0.06 * size)
     canvas.ellipse(x, y, 0.6 * size, 0.6 * size * look.tilt, IRON)
     canvas.ellipse(x, y, 0.56 * size, 0.56 * size * look.tilt, shaded(IRON, 0.4))
@@ -196,7 +196,7 @@ def draw_steam(canvas: Canvas, opening: Ground, rng: Rng, seconds: float = 0.0) 
 
 
 def draw_trivet(canvas: Canvas, look: Look, x: float, y: float, size: float) -> None:
-    """Where the tin stood and will stand again."""
+    """The place of the tin while it is in the oven."""
     wood = look.wood
     canvas.ellipse(x, y + 0.03 * size, 0.42 * size, 0.42 * size * look.tilt, shaded(wood, 0.5))
     canvas.ellipse(x, y, 0.42 * size, 0.42 * size * look.tilt, wood)

@@ -1,6 +1,6 @@
 """Shots that show no step: the cook talking, cards, other pictures, the room from afar, a finished dish.
 
-They know the look, chance and the seconds within the shot, and nothing else: neither what is cooked nor when.
+They depend on the look, the rng and the seconds within the shot only: neither on the recipe nor on the time.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _EYE_LEVEL = 0.25  # the tilt of a camera that looks at people
 
 
 def draw_still(canvas: Canvas, look: Look, kind: str, rng: Rng) -> None:
-    """What stays during the shot. It fills the picture: whatever the canvas shows, its square is from -1 to 1 here."""
+    """What stays during the shot. It fills the picture: whatever the canvas, its square is from -1 to 1 here."""
     canvas = Canvas(canvas.image, _SQUARE)
     if kind == "head":
         _draw_head_still(canvas, look, rng)
@@ -42,7 +42,7 @@ def draw_still(canvas: Canvas, look: Look, kind: str, rng: Rng) -> None:
 
 
 def draw_moving(canvas: Canvas, look: Look, kind: str, rng: Rng, seconds: float) -> None:
-    """What moves, on a copy of what stays; `dice` has the name that it had for what stays."""
+    """What moves, on a copy of what stays; `rng` has the same name as for what stays."""
     canvas = Canvas(canvas.image, _SQUARE)
     if kind == "head":
         cook = _talking(canvas, look, rng)
@@ -61,7 +61,7 @@ class _Cook:
     figure: Figure
     poses: tuple[str, str]  # of the left and the right hand
     apron: bool
-    counter: bool  # whether one stands between the cook and the camera
+    counter: bool  # whether there is one between the cook and the camera
 
 
 def _poses(rng: Rng) -> tuple[str, str]:
@@ -112,7 +112,7 @@ def _draw_island(canvas: Canvas, look: Look, top: float, rng: Rng) -> None:
 
 
 def _draw_person(figure: Figure, rng: Rng, seconds: float, poses: tuple[str, str]) -> None:
-    """Someone who talks: head and hands at a moment."""
+    """Someone talking: head and hands at one time."""
     chance = rng.child("person", figure.look.seed)
     turn, nod, talk, left, right = (draw_phases(chance) for _ in range(5))
     pausing = sway(seconds * 0.6, nod) > 0.2

@@ -10,7 +10,7 @@ from mmcc.kitchen.drawing.look import CHINA, FABRICS, Look, Rgb, mix, shade
 from mmcc.kitchen.drawing.surfaces import Area, fade_down, soft_light
 from mmcc.kitchen.rng import Rng
 
-Piece = Callable[[Canvas, Look, float, float, float, Rng], None]  # canvas, look, x, foot, rise, dice
+Piece = Callable[[Canvas, Look, float, float, float, Rng], None]  # canvas, look, x, foot, rise, rng
 
 _GREENS: tuple[Rgb, ...] = ((74, 122, 66), (98, 146, 78), (56, 104, 70), (128, 160, 84))
 _METAL: Rgb = (168, 172, 176)

@@ -1,4 +1,4 @@
-"""All that an act's drawing depends on, and the few moves that acts share."""
+"""Everything an act's drawing depends on, and the moves that acts share."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from mmcc.kitchen.rng import Rng
 from mmcc.kitchen.scene import Scene, Vessel
 
 Tool = Callable[[Pen, Rgb], None]
-FAR = 1.5  # in sizes: where a hand that is not there waits
-ARRIVED, LEAVING = 0.16, 0.86  # of a step's course
+FAR = 1.5  # in sizes: where a hand waits out of view
+ARRIVED, LEAVING = 0.16, 0.86  # shares of a step's progress
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Gesture:
 
     @property
     def away(self) -> float:
-        """How far the hands still are, or are again."""
+        """How far away the hands are, before and after the act."""
         if self.progress < ARRIVED:
             return FAR * (1 - self.progress / ARRIVED)
         return FAR * max(0.0, (self.progress - LEAVING) / (1 - LEAVING))
@@ -62,7 +62,7 @@ class Gesture:
         return ARRIVED <= self.progress <= LEAVING
 
     def wave(self, per_second: float, phase: float = 0.0) -> float:
-        """To and fro between -1 and 1."""
+        """Back and forth between -1 and 1."""
         return sin(radians(360 * (self.seconds * per_second + phase)))
 
     def hand(self, pose: str, x: float, y: float, *, other: bool = False, away: float | None = None) -> None:

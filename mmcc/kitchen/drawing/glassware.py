@@ -1,4 +1,4 @@
-"""Glass, jar and blender: one sees what they hold, and how high it stands."""
+"""Glass, jar and blender, with visible contents and level."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ STEEL: Rgb = (70, 72, 78)
 
 
 def _up(look: Look, height: float) -> float:
-    """Glasses keep more of their height than the camera would leave: their level must be seen."""
+    """Glasses look taller than perspective demands: their level must be visible."""
     return height * (0.35 + 0.65 * sqrt(1 - look.tilt**2))
 
 

@@ -1,4 +1,4 @@
-"""What is particular to one video: its kitchen, its cook, its light and its camera. Nothing of it changes with time."""
+"""What is particular to one video: its kitchen, its cook, its light and its camera. None of it changes over time."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ HAIR_STYLES = ("short", "side", "long", "bob", "bun", "curly", "ponytail", "bald
 
 
 def draw_look(rng: Rng) -> Look:
-    """A kitchen by chance."""
+    """A random kitchen."""
     place, cook, light = rng.child("place"), rng.child("cook"), rng.child("light")
     counter_pattern = place.weighted(
         {"planks": 3, "butcher": 2, "marble": 3, "stone": 3, "steel": 1.5, "cloth": 2, "stripes": 1, "plain": 1.5}

@@ -1,4 +1,4 @@
-"""From a script to frames: what the camera sees at each moment.
+"""From a script to frames: what the camera sees over time.
 
 A shot's room is drawn once, the things in it once for every state of the scene, and only what acts or moves once per
 frame.
@@ -66,7 +66,7 @@ class Painter:
         }
 
     def _lay_ingredients(self, rng: Rng) -> list[tuple[str, float, float]]:
-        """Some of the recipe's ingredients and some others stand about for the whole video: they tell no time."""
+        """Some of the recipe's ingredients and some others, which stay all the time and so do not reveal it."""
         items = [item for item in self._script.recipe.ingredients if rng.chance(0.5)][:4]
         items += rng.sample(INGREDIENTS, 2)
         back = 0.75 * edge(self._look)
@@ -137,7 +137,7 @@ def _of_distractor(shot: Shot) -> Rng:
 
 
 class _ShotPicture:
-    """What is kept of a shot from frame to frame."""
+    """What a shot keeps from frame to frame."""
 
     def __init__(self, shot: Shot, motion: Motion, view: View, room: Image.Image) -> None:
         self.shot, self.motion, self.view, self.room = shot, motion, view, room

@@ -16,7 +16,7 @@ _BLUSH: Rgb = (214, 96, 88)
 
 @dataclass(frozen=True)
 class Face:
-    """What a face does at a moment."""
+    """A facial expression."""
 
     mouth: float = 0.0  # 0 closed in a smile, 1 wide open
     eyes: float = 1.0  # 0 shut
@@ -174,7 +174,7 @@ def _draw_features(figure: Figure, face: Face) -> None:
 
 @lru_cache(maxsize=16)
 def _bare_head(look: Look, side: int) -> Image.Image:
-    """A head without eyes and mouth, on nothing: it moves in each frame, and is far dearer to draw than to paste."""
+    """A transparent head without eyes and mouth: it moves in each frame, and pasting is far cheaper than drawing."""
     image = Image.new("RGBA", (side, side), (*look.skin, 0))
     figure = Figure(Canvas(image, _SPRITE), look, 0.0, 0.0, 1.0)
     skin, dark = look.skin, shade(look.skin, -0.12)

@@ -10,7 +10,7 @@ from mmcc.kitchen.drawing.palette import inside, skin
 from mmcc.kitchen.drawing.pen import Pen, blend, lit, shaded
 from mmcc.kitchen.rng import Rng
 
-Piece = Callable[[Pen, float, Rng], None]  # how far cooked; chance in the details
+Piece = Callable[[Pen, float, Rng], None]  # how far cooked; rng for the details
 
 LEAF: tuple[Point, ...] = (
     (-0.5, 0.08), (-0.4, -0.2), (-0.2, -0.16), (-0.05, -0.36), (0.14, -0.22), (0.34, -0.34), (0.52, -0.06),

@@ -1,4 +1,4 @@
-"""A finished dish, whichever: it says nothing of what this video cooks."""
+"""A random finished dish: it does not reveal what this video cooks."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from mmcc.kitchen.drawing.look import Look, shade
 from mmcc.kitchen.drawing.surfaces import Area, draw_counter, draw_wall, fade_down, soft_light
 from mmcc.kitchen.rng import Rng
 
-_PIXELS = 110  # per world unit: enough for the closest view of a 192-pixel frame, as what is behind is out of focus
+_PIXELS = 110  # per world unit: enough for the closest view of a 192-pixel frame, as the background is out of focus
 _ROOM = Area(-7.0, -5.5, 7.0, 5.5)
 
 
@@ -31,7 +31,7 @@ def front(look: Look) -> float:
 
 
 def draw_room(canvas: Canvas, look: Look, rng: Rng) -> None:
-    """The background of a working shot. The dice choose the stretch of the wall behind the world's origin."""
+    """The background of a working shot. `rng` chooses the part of the wall behind the world's origin."""
     view = canvas.view
     reach = max(0.0, _ROOM.right - view.width / 2)
     x = min(reach, max(-reach, view.x + rng.child("stretch of wall").uniform(-1.5, 1.5)))

@@ -1,4 +1,4 @@
-"""Any vessel with what it holds, on the counter or in the oven."""
+"""Any vessel with its contents, on the counter or in the oven."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def mouth(look: Look, kind: str, x: float, y: float, size: float) -> Ground:
 def draw_vessel(
     canvas: Canvas, look: Look, kind: str, vessel: Vessel, x: float, y: float, size: float, rng: Rng
 ) -> None:
-    """A vessel and all that is known of it, standing with the centre of its base at (x, y)."""
+    """A vessel in its state, with the centre of its base at (x, y)."""
     if vessel.in_oven:
         draw_trivet(canvas, look, x, y, size)
     elif kind == "board":

@@ -12,7 +12,7 @@ from mmcc.kitchen.drawing.pen import Pen, blend, circle, lit, shaded
 from mmcc.kitchen.drawing.pieces import HEART, LEAF, PIECES
 from mmcc.kitchen.rng import Rng
 
-Whole = Callable[[Pen, float, Rng], None]  # how far cooked; chance in the details
+Whole = Callable[[Pen, float, Rng], None]  # how far cooked; rng for the details
 STEM: Rgb = (92, 132, 50)
 CREAMY: Rgb = (255, 250, 232)
 

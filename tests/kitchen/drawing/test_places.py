@@ -1,4 +1,4 @@
-"""Kitchens, cooks and cameras: the same for the same dice, and nothing in them tells time."""
+"""Kitchens, cooks and cameras: the same for the same rng, and nothing in them reveals the time."""
 
 from dataclasses import replace
 from itertools import pairwise
@@ -19,7 +19,7 @@ SQUARE = View(0.0, 0.0, 2.0)
 
 
 def plain_look(**changes):
-    """A look whose camera adds nothing of its own."""
+    """A look whose camera changes nothing."""
     plain = {"gains": (1.0, 1.0, 1.0), "brightness": 1.0, "contrast": 1.0, "vignette": 0.0, "noise": 0.0, "blur": 0.0}
     return replace(draw_look(Rng("plain")), **(plain | changes))
 
@@ -39,7 +39,7 @@ def grey(level):
     return Image.new("RGB", (SIDE, SIDE), (level,) * 3)
 
 
-def test_a_look_is_the_same_for_the_same_dice_and_varied_over_videos():
+def test_a_look_is_the_same_for_the_same_rng_and_varies_over_videos():
     assert draw_look(Rng("a")) == draw_look(Rng("a"))
     looks = [draw_look(Rng("many", number)) for number in range(400)]
     assert {look.counter_pattern for look in looks} == set(COUNTERS)
@@ -114,7 +114,7 @@ def test_the_cook_moves():
     assert all((still != moved).any() for moved in later)
 
 
-def test_a_camera_at_rest_only_reduces():
+def test_a_still_camera_only_scales_down():
     image = noisy_image()
     rest = SIDE / (1 + MARGIN)
     left, right = (SIDE - rest) / 2, (SIDE + rest) / 2

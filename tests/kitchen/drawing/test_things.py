@@ -1,4 +1,4 @@
-"""The things of the kitchen: all that recipes can reach has a picture, and the picture shows the state."""
+"""The things of the kitchen: everything recipes can reach has a picture, and the picture shows the state."""
 
 from dataclasses import replace
 
@@ -77,7 +77,7 @@ REACHED = sorted({(p.item, p.form) for _, vessel in STATES for p in vessel.porti
 
 
 @pytest.mark.parametrize("item", INGREDIENTS)
-def test_every_ingredient_has_a_whole_picture_of_its_own(look, item):
+def test_every_ingredient_has_its_own_whole_picture(look, item):
     drawn = ingredient_picture(look, item)
     assert drawn != BLANK
     assert all(drawn != ingredient_picture(look, other) for other in INGREDIENTS if other != item)
@@ -233,6 +233,6 @@ def test_what_is_unknown_is_named(look):
 
 
 def test_liquids_and_powders_come_in_packages(look):
-    """They have no pieces: asked for whole or cut, it is the package that stands there."""
+    """They have no pieces: drawn whole or cut, they appear as their package."""
     for item in (*LIQUIDS, *POWDERS):
         assert ingredient_picture(look, item, "whole") == ingredient_picture(look, item, "cut")
