@@ -101,7 +101,7 @@ class _Batches(Dataset[Batch | _Failure]):
 
     def _sample(self, number: int) -> Sample:
         segment = self._segment_of(number)
-        video = segment.moments.video
+        video = segment.nodes.video
         try:
             frames = read_frames(self._corpus[video], segment.frames)
         except ValueError as error:

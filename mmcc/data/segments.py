@@ -27,7 +27,7 @@ Indices = NDArray[np.int64]
 _CLOSEST = 0.6  # of an interval, between frames of a thinned video; at 0.5, rounding would decide
 
 
-class Moments(NamedTuple):
+class NodeTimes(NamedTuple):
     """The times of a video's nodes: its frames, and the centres of its utterances that have words."""
 
     video: str
@@ -36,7 +36,7 @@ class Moments(NamedTuple):
     texts: list[str]  # of each centre
 
     @classmethod
-    def of(cls, video: Video) -> Moments:
+    def of(cls, video: Video) -> NodeTimes:
         said = [((each.start + each.end) / 2, each.text) for each in video.utterances if has_words(each.text)]
         said.sort(key=itemgetter(0))  # when utterances overlap, the first to start may be the last to end
         return cls(video.id, video.times, np.array([centre for centre, _ in said]), [text for _, text in said])
@@ -45,24 +45,24 @@ class Moments(NamedTuple):
 class Segment(NamedTuple):
     """A stretch of one video: which of its nodes are used."""
 
-    moments: Moments
+    nodes: NodeTimes
     start: float
     end: float  # not included
     rate: float  # frames per second
-    frames: Indices  # into moments.frames
-    utterances: Indices  # into moments.centres
+    frames: Indices  # into nodes.frames
+    utterances: Indices  # into nodes.centres
 
     @property
     def frame_times(self) -> Times:
-        return self.moments.frames[self.frames]
+        return self.nodes.frames[self.frames]
 
     @property
     def text_times(self) -> Times:
-        return self.moments.centres[self.utterances]
+        return self.nodes.centres[self.utterances]
 
     @property
     def texts(self) -> list[str]:
-        return [self.moments.texts[each] for each in self.utterances]
+        return [self.nodes.texts[each] for each in self.utterances]
 
 
 def thin(times: Times, start: float, rate: float) -> Indices:
@@ -84,83 +84,83 @@ class Cutter:
         self._corpus_rate, self._config = corpus_rate, config
         self.rates = tuple(rate for rate in config.frame_rates if rate <= corpus_rate) or (corpus_rate,)
 
-    def cut(self, moments: Moments, start: float, rate: float) -> Segment:
+    def cut(self, nodes: NodeTimes, start: float, rate: float) -> Segment:
         """From `start` for the maximum length of a segment, or until it has too many frames or utterances."""
         config = self._config
         end = start + config.segment_seconds
-        frames = _between(moments.frames, start, end)
+        frames = _between(nodes.frames, start, end)
         if rate < self._corpus_rate:
-            frames = frames[thin(moments.frames[frames], start, rate)]
-        utterances = _between(moments.centres, start, end)
+            frames = frames[thin(nodes.frames[frames], start, rate)]
+        utterances = _between(nodes.centres, start, end)
         if len(frames) > config.max_frames:
-            end = float(moments.frames[frames[config.max_frames]])
+            end = float(nodes.frames[frames[config.max_frames]])
         if len(utterances) > config.max_utterances:
-            end = min(end, float(moments.centres[utterances[config.max_utterances]]))
-        frames = frames[: np.searchsorted(moments.frames[frames], end)]
-        utterances = utterances[: np.searchsorted(moments.centres[utterances], end)]
-        return Segment(moments, start, end, rate, frames, utterances)
+            end = min(end, float(nodes.centres[utterances[config.max_utterances]]))
+        frames = frames[: np.searchsorted(nodes.frames[frames], end)]
+        utterances = utterances[: np.searchsorted(nodes.centres[utterances], end)]
+        return Segment(nodes, start, end, rate, frames, utterances)
 
     def suffices(self, segment: Segment) -> bool:
         enough_frames = len(segment.frames) >= self._config.min_frames
         return enough_frames and len(segment.utterances) >= self._config.min_utterances
 
-    def draw(self, moments: Moments, rng: np.random.Generator) -> Segment:
+    def draw(self, nodes: NodeTimes, rng: np.random.Generator) -> Segment:
         """A random segment of a usable video: if no draw gives enough nodes, one is searched for."""
-        first, last = self._bounds(moments)
+        first, last = self._bounds(nodes)
         for _ in range(self._config.tries):
             rate = self.rates[int(rng.random() * len(self.rates))]
             # Starts before the first frame shift the phase of thinning, so that all frames of a short video are used.
             earliest = first - 1 / rate
             latest = last - min(self._config.segment_seconds, self._config.max_frames / rate)
             start = earliest + rng.random() * (max(latest, first) - earliest)
-            segment = self.cut(moments, start, rate)
+            segment = self.cut(nodes, start, rate)
             if self.suffices(segment):
                 return segment
-        found = self.find(moments, from_share=rng.random())
-        assert found is not None, f"{moments.video} has no segment: it should not have been drawn"
+        found = self.find(nodes, from_share=rng.random())
+        assert found is not None, f"{nodes.video} has no segment: it should not have been drawn"
         return found
 
-    def find(self, moments: Moments, from_share: float = 0.0) -> Segment | None:
+    def find(self, nodes: NodeTimes, from_share: float = 0.0) -> Segment | None:
         """A segment with enough nodes, if any: tries nodes as starts, from `from_share` of the way on."""
-        starts = np.unique(np.concatenate([moments.frames, moments.centres]))
+        starts = np.unique(np.concatenate([nodes.frames, nodes.centres]))
         ends = starts + self._config.segment_seconds
-        seen = np.searchsorted(moments.frames, ends) - np.searchsorted(moments.frames, starts)
-        said = np.searchsorted(moments.centres, ends) - np.searchsorted(moments.centres, starts)
+        seen = np.searchsorted(nodes.frames, ends) - np.searchsorted(nodes.frames, starts)
+        said = np.searchsorted(nodes.centres, ends) - np.searchsorted(nodes.centres, starts)
         starts = starts[(seen >= self._config.min_frames) & (said >= self._config.min_utterances)]
         for start in np.roll(starts, -int(from_share * len(starts))).tolist():
             for rate in sorted(self.rates, reverse=True):
-                segment = self.cut(moments, start, rate)
+                segment = self.cut(nodes, start, rate)
                 if self.suffices(segment):
                     return segment
         return None
 
-    def consecutive(self, moments: Moments, rate: float) -> Iterator[Segment]:
+    def consecutive(self, nodes: NodeTimes, rate: float) -> Iterator[Segment]:
         """The whole video in consecutive segments, including those with too few nodes."""
-        start, last = self._bounds(moments)
+        start, last = self._bounds(nodes)
         while start < last:
-            segment = self.cut(moments, start, min(rate, self._corpus_rate))
+            segment = self.cut(nodes, start, min(rate, self._corpus_rate))
             yield segment
             # Too many utterances at a single time end a segment where it starts: skip it.
             start = segment.end if segment.end > start else start + self._config.segment_seconds
 
-    def unusable(self, moments: Moments) -> str:
+    def unusable(self, nodes: NodeTimes) -> str:
         """Why a video has no usable segment; empty if it has one."""
         config = self._config
-        if not len(moments.centres):
+        if not len(nodes.centres):
             return "no captions"
-        if len(moments.centres) < config.min_utterances:
+        if len(nodes.centres) < config.min_utterances:
             return f"fewer than {config.min_utterances} utterances"
-        if len(moments.frames) < config.min_frames:
+        if len(nodes.frames) < config.min_frames:
             return f"fewer than {config.min_frames} frames"
-        if self.find(moments) is None:
+        if self.find(nodes) is None:
             wanted = f"{config.min_frames} frames and {config.min_utterances} utterances"
             return f"no segment of {config.segment_seconds:g} s has {wanted}"
         return ""
 
-    def _bounds(self, moments: Moments) -> tuple[float, float]:
+    def _bounds(self, nodes: NodeTimes) -> tuple[float, float]:
         """From the first frame to the end of the last, which lasts one sampling interval. Captions may continue for
         hours after a video, by mistake: no segment is looked for where there are no frames."""
-        return float(moments.frames[0]), float(moments.frames[-1]) + 1 / self._corpus_rate
+        return float(nodes.frames[0]), float(nodes.frames[-1]) + 1 / self._corpus_rate
 
 
 class UsableVideos:
@@ -172,7 +172,7 @@ class UsableVideos:
         videos = videos_for(corpus, purpose, config.held_out) if ids is None else ids
         if purpose == "train":
             videos = some_of(list(videos), config.videos)
-        reasons = {each: self.cutter.unusable(Moments.of(corpus[each])) for each in videos}
+        reasons = {each: self.cutter.unusable(NodeTimes.of(corpus[each])) for each in videos}
         self.ids = [each for each, reason in reasons.items() if not reason]
         self.unusable = {each: reason for each, reason in reasons.items() if reason}
         if self.ids:
@@ -209,7 +209,7 @@ class SegmentSampler:
         epoch, place = divmod(number, len(self))
         video = self.videos.ids[self._order_of(epoch)[place]]
         rng = generator(self.seed, Use.SEGMENT, number)
-        return self.videos.cutter.draw(Moments.of(self.videos.corpus[video]), rng)
+        return self.videos.cutter.draw(NodeTimes.of(self.videos.corpus[video]), rng)
 
     def _order_of(self, epoch: int) -> Indices:
         if epoch != self._epoch:
@@ -224,7 +224,7 @@ def consecutive_segments(videos: UsableVideos, limit: int | None = None) -> list
     segments = [
         segment
         for video in videos.ids
-        for segment in cutter.consecutive(Moments.of(videos.corpus[video]), rate)
+        for segment in cutter.consecutive(NodeTimes.of(videos.corpus[video]), rate)
         if cutter.suffices(segment)
     ]
     if limit is None or len(segments) <= limit:

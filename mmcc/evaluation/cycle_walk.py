@@ -19,7 +19,7 @@ from torch import Tensor
 
 from mmcc.corpus import Video
 from mmcc.data.config import DataConfig
-from mmcc.data.segments import Cutter, Indices, Moments, Segment
+from mmcc.data.segments import Cutter, Indices, NodeTimes, Segment
 from mmcc.evaluation.adapter import Embedding
 from mmcc.evaluation.embedding import EmbeddedVideo
 from mmcc.models.nodes import TEXT, VISION, Nodes
@@ -59,7 +59,7 @@ def walk_video(
     cutter = Cutter(fps, data)
     if len(embedded.times) < 2:
         return
-    for segment in cutter.consecutive(Moments.of(video), data.validation_rate):
+    for segment in cutter.consecutive(NodeTimes.of(video), data.validation_rate):
         if len(segment.frames) < 2:
             continue
         nodes = _nodes(embedded, segment)

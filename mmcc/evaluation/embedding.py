@@ -16,7 +16,7 @@ from torch import Tensor
 
 from mmcc.corpus import Corpus, Video
 from mmcc.corpus.source import LabelledClip
-from mmcc.data.segments import Moments
+from mmcc.data.segments import NodeTimes
 from mmcc.errors import InputError
 from mmcc.evaluation.adapter import Embedding, ModelAdapter, TextAdapter
 from mmcc.models.nodes import TEXT
@@ -108,13 +108,13 @@ def _embed_pack(adapter: ModelAdapter, corpus: Corpus, pack: list[_Block]) -> It
 def _assemble(
     adapter: ModelAdapter, corpus: Corpus, video: Video, pieces: list[Embedding], empty: Embedding
 ) -> EmbeddedVideo:
-    moments = Moments.of(video)
+    nodes = NodeTimes.of(video)
     utterances = None
     if TEXT in adapter.modalities:
-        said = cast(TextAdapter, adapter).embed_texts(moments.texts) if moments.texts else empty
+        said = cast(TextAdapter, adapter).embed_texts(nodes.texts) if nodes.texts else empty
         utterances = _finite(said, adapter, corpus, video.id, "utterance")
     frames = Embedding(*(torch.cat(parts) for parts in zip(*pieces, strict=True))) if pieces else empty
-    return EmbeddedVideo(video.id, tuple(video.tasks), video.steps, video.times, frames, moments.centres, utterances)
+    return EmbeddedVideo(video.id, tuple(video.tasks), video.steps, video.times, frames, nodes.centres, utterances)
 
 
 def _finite(nodes: Embedding, adapter: ModelAdapter, corpus: Corpus, video: str, what: str) -> Embedding:

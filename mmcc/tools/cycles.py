@@ -269,7 +269,7 @@ def _cycles_of(model: ToolModel, footage: Footage, cache: Cache, modality: str, 
 
 
 def _compute(model: ToolModel, footage: Footage, cache: Cache) -> Answer:
-    from mmcc.data.segments import Moments
+    from mmcc.data.segments import NodeTimes
     from mmcc.evaluation.adapters import TrainedAdapter
     from mmcc.evaluation.cycle_walk import walk_video
     from mmcc.objectives.spec import spec_of
@@ -295,7 +295,7 @@ def _compute(model: ToolModel, footage: Footage, cache: Cache) -> Answer:
             **{name: getattr(each, name) for name in (*EDGES, "back_hard")},
         }
         arrays |= {f"{place}.{each.modality}.{name}": array for name, array in named.items()}
-    return Answer(arrays, {"texts": Moments.of(footage.video).texts})
+    return Answer(arrays, {"texts": NodeTimes.of(footage.video).texts})
 
 
 def _unpacked(kept: Answer, modality: str) -> Iterator[dict[str, Any]]:

@@ -290,11 +290,11 @@ def at_size(frames_PHWC: Tensor, size: int) -> Tensor:
 def _as_tensors(footage: Footage, answer: Answer) -> EmbeddedVideo:
     import torch
 
-    from mmcc.data.segments import Moments
+    from mmcc.data.segments import NodeTimes
     from mmcc.evaluation.adapter import Embedding
     from mmcc.evaluation.embedding import EmbeddedVideo
 
     video, arrays = footage.video, {name: torch.from_numpy(array) for name, array in answer.arrays.items()}
     said = Embedding(arrays["text_z"], arrays["text_pi"]) if "text_z" in arrays else None
-    frames, centres = Embedding(arrays["z"], arrays["pi"]), Moments.of(video).centres
+    frames, centres = Embedding(arrays["z"], arrays["pi"]), NodeTimes.of(video).centres
     return EmbeddedVideo(video.id, tuple(video.tasks), video.steps, video.times, frames, centres, said)

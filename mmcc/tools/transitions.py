@@ -153,7 +153,7 @@ def _changes_of(
 def _compute(
     model: ToolModel, footage: Footage, cache: Cache, count: int, window: float, any_direction: bool
 ) -> Answer:
-    from mmcc.data.segments import Moments
+    from mmcc.data.segments import NodeTimes
     from mmcc.evaluation.transitions import salient_transitions
 
     video = footage.embedded(model, cache)
@@ -168,7 +168,7 @@ def _compute(
         "text_times": np.asarray(video.text_times, np.float64),
         "text_concreteness": concrete,
     }
-    return Answer(arrays, {"has_past": model.adapter.past is not None, "texts": Moments.of(footage.video).texts})
+    return Answer(arrays, {"has_past": model.adapter.past is not None, "texts": NodeTimes.of(footage.video).texts})
 
 
 def _log_chance(frames: int, has_past: bool) -> float:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import torch
 
-from mmcc.data.segments import Moments, UsableVideos
+from mmcc.data.segments import NodeTimes, UsableVideos
 from mmcc.data.vocabulary import Vocabulary
 from mmcc.errors import InputError
 from mmcc.models.registry import CONFIG_FILE, Model, load_model
@@ -78,8 +78,8 @@ def check_frame_rates(config: Config, videos: UsableVideos) -> None:
     """Refuse a frame rate at which the objective would have nothing to train on."""
     spec = spec_of(config.objective)
     for rate in videos.cutter.rates:
-        moments = [Moments.of(videos.corpus[video]) for video in videos.ids[:_VIDEOS_CHECKED]]
-        segments = [next(videos.cutter.consecutive(each, rate)) for each in moments]
+        nodes = [NodeTimes.of(videos.corpus[video]) for video in videos.ids[:_VIDEOS_CHECKED]]
+        segments = [next(videos.cutter.consecutive(each, rate)) for each in nodes]
         missing = [spec.misses(config.objective, torch.from_numpy(segment.frame_times)) for segment in segments]
         if all(missing):
             remedy = f"Choose a higher rate (the corpus has {videos.corpus.manifest.fps:g} frames per second)."

@@ -19,7 +19,7 @@ from mmcc.corpus.format import shard_path, split_of
 from mmcc.data import DataConfig, SegmentSampler, UsableVideos, Vocabulary, training_batches, validation_batches
 from mmcc.data.batch import Batch
 from mmcc.data.loader import _Batches, read_frames
-from mmcc.data.segments import Moments
+from mmcc.data.segments import NodeTimes
 from mmcc.errors import InputError
 
 CONFIG = DataConfig(augment=True, max_frames=24)
@@ -48,7 +48,7 @@ def test_batches_hold_what_the_corpus_holds(pixels, vocabulary):
     words = batch.words.split(batch.text_valid.sum(1).tolist())
     for row, number in enumerate(batch.samples.tolist()):
         segment = sampler.segment(number)
-        video = pixels[segment.moments.video]
+        video = pixels[segment.nodes.video]
         assert batch.videos[row] == video.id
         assert np.array_equal(frames[row].numpy(), video.frames()[segment.frames])
         times = batch.frame_times[row][batch.frame_valid[row]].numpy()
@@ -128,7 +128,7 @@ def test_vectors_are_batched_as_they_are(vectors, vocabulary):
     (batch,) = training_batches(sampler, vocabulary, start_step=0, steps=1, batch_size=3)
     assert batch.frames.dtype == torch.float32 and batch.frames.shape[1:] == (vectors.manifest.size,)
     segment = sampler.segment(0)
-    assert np.array_equal(batch.frames[: len(segment.frames)], vectors[segment.moments.video].frames()[segment.frames])
+    assert np.array_equal(batch.frames[: len(segment.frames)], vectors[segment.nodes.video].frames()[segment.frames])
 
 
 @pytest.mark.parametrize("wanted", [[3], [0, 1, 2], [1, 5, 9], [0, 2, 4, 5, 6, 20], [7, 9, 10, 30, 31]])
@@ -230,8 +230,8 @@ def test_ctrl_c_ends_workers_silently(pixels):
     assert out.endswith("stopped\n") and err == "" and process.returncode == 0
 
 
-def test_moments_are_those_of_the_corpus(pixels):
+def test_node_times_are_those_of_the_corpus(pixels):
     for video in pixels:
-        moments = Moments.of(video)
-        assert np.array_equal(moments.frames, video.times)
-        assert len(moments.texts) == len(moments.centres) == len(video.utterances)
+        nodes = NodeTimes.of(video)
+        assert np.array_equal(nodes.frames, video.times)
+        assert len(nodes.texts) == len(nodes.centres) == len(video.utterances)

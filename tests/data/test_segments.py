@@ -13,13 +13,13 @@ from mmcc.corpus.format import Manifest, split_of
 from mmcc.corpus.index import IndexWriter
 from mmcc.data import DataConfig, SegmentSampler, UsableVideos
 from mmcc.data.rng import Use, generator
-from mmcc.data.segments import Cutter, Moments, consecutive_segments, thin
+from mmcc.data.segments import Cutter, NodeTimes, consecutive_segments, thin
 from mmcc.errors import InputError
 from mmcc.media.utterances import Utterance
 
 moments_in_time = st.lists(st.floats(0, 200), max_size=60).map(lambda times: np.sort(np.array(times, np.float64)))
 made_up = st.builds(
-    lambda frames, centres: Moments("v", frames, centres, ["word"] * len(centres)),
+    lambda frames, centres: NodeTimes("v", frames, centres, ["word"] * len(centres)),
     moments_in_time,
     moments_in_time,
 )
@@ -34,7 +34,7 @@ tight = st.builds(
 
 def evenly(seconds, rate=1.0, centres=()):
     frames = np.arange(round(seconds * rate)) / rate
-    return Moments("v", frames, np.array(centres, np.float64), [f"word {at}" for at in range(len(centres))])
+    return NodeTimes("v", frames, np.array(centres, np.float64), [f"word {at}" for at in range(len(centres))])
 
 
 def test_thinning_takes_the_middle_of_each_interval():
@@ -68,29 +68,29 @@ def test_thinning_equals_its_rule(eighths, start, rate):
 
 
 @given(made_up, tight, st.floats(-10, 200), st.sampled_from([0.25, 0.5, 1.0]))
-def test_caps_cut_both_modalities_at_one_time(moments, config, start, rate):
-    segment = Cutter(1.0, config).cut(moments, start, rate)
+def test_caps_cut_both_modalities_at_one_time(nodes, config, start, rate):
+    segment = Cutter(1.0, config).cut(nodes, start, rate)
     frames, centres = segment.frame_times, segment.text_times
     assert len(frames) <= config.max_frames and len(centres) <= config.max_utterances
     assert segment.end <= start + config.segment_seconds
     assert all(start <= time < segment.end for time in [*frames, *centres])
     # No node of the span is missing: all utterances, and all frames of the uncut segment.
     uncut = Cutter(1.0, DataConfig(segment_seconds=config.segment_seconds, max_frames=999, max_utterances=999))
-    whole = uncut.cut(moments, start, rate)
-    assert segment.utterances.tolist() == [at for at, time in enumerate(moments.centres) if start <= time < segment.end]
-    assert segment.frames.tolist() == [at for at in whole.frames if moments.frames[at] < segment.end]
+    whole = uncut.cut(nodes, start, rate)
+    assert segment.utterances.tolist() == [at for at, time in enumerate(nodes.centres) if start <= time < segment.end]
+    assert segment.frames.tolist() == [at for at in whole.frames if nodes.frames[at] < segment.end]
     # And it ends early only where one modality has no room for the next node.
     if segment.end < whole.end:
-        full = len(whole.frames) > config.max_frames and segment.end == moments.frames[whole.frames[config.max_frames]]
-        assert full or segment.end == moments.centres[whole.utterances[config.max_utterances]]
+        full = len(whole.frames) > config.max_frames and segment.end == nodes.frames[whole.frames[config.max_frames]]
+        assert full or segment.end == nodes.centres[whole.utterances[config.max_utterances]]
 
 
 def test_a_cap_by_hand():
-    moments = evenly(64, centres=[1.5, 3.5, 9.5, 10.5, 30.5])
-    segment = Cutter(1.0, DataConfig(max_frames=10)).cut(moments, 0.0, 1.0)
+    nodes = evenly(64, centres=[1.5, 3.5, 9.5, 10.5, 30.5])
+    segment = Cutter(1.0, DataConfig(max_frames=10)).cut(nodes, 0.0, 1.0)
     assert segment.end == 10 and segment.text_times.tolist() == [1.5, 3.5, 9.5]
     assert segment.texts == ["word 0", "word 1", "word 2"]
-    segment = Cutter(1.0, DataConfig(max_utterances=2)).cut(moments, 0.0, 0.5)
+    segment = Cutter(1.0, DataConfig(max_utterances=2)).cut(nodes, 0.0, 0.5)
     assert segment.end == 9.5 and segment.frame_times.tolist() == [1, 3, 5, 7, 9]
 
 
@@ -100,44 +100,44 @@ def test_rates_never_exceed_the_corpus(corpus_rate, rates):
 
 
 @given(made_up, tight, st.integers(0, 9))
-def test_a_usable_video_always_gives_a_segment(moments, config, number):
+def test_a_usable_video_always_gives_a_segment(nodes, config, number):
     cutter = Cutter(1.0, config)
-    assume(not cutter.unusable(moments))
-    segment = cutter.draw(moments, generator(0, Use.SEGMENT, number))
-    again = cutter.draw(moments, generator(0, Use.SEGMENT, number))
+    assume(not cutter.unusable(nodes))
+    segment = cutter.draw(nodes, generator(0, Use.SEGMENT, number))
+    again = cutter.draw(nodes, generator(0, Use.SEGMENT, number))
     assert cutter.suffices(segment)
     assert (segment.start, segment.rate, segment.frames.tolist()) == (again.start, again.rate, again.frames.tolist())
 
 
 @given(made_up, tight)
-def test_consecutive_segments_neither_overlap_nor_omit_anything(moments, config):
-    assume(len(moments.frames))
-    segments = list(Cutter(1.0, config).consecutive(moments, rate=1.0))
+def test_consecutive_segments_neither_overlap_nor_omit_anything(nodes, config):
+    assume(len(nodes.frames))
+    segments = list(Cutter(1.0, config).consecutive(nodes, rate=1.0))
     assert all(before.end <= after.start for before, after in pairwise(segments))
     frames = [at for segment in segments for at in segment.frames]
     assert frames == sorted(set(frames))
-    crowded = np.unique(moments.frames, return_counts=True)[1].max() > config.max_frames
-    crowded |= np.unique(moments.centres, return_counts=True)[1].max(initial=0) > config.max_utterances
-    assert crowded or frames == list(range(len(moments.frames)))
+    crowded = np.unique(nodes.frames, return_counts=True)[1].max() > config.max_frames
+    crowded |= np.unique(nodes.centres, return_counts=True)[1].max(initial=0) > config.max_utterances
+    assert crowded or frames == list(range(len(nodes.frames)))
 
 
 def test_draws_reach_every_part_of_a_video_even_where_frames_are_capped():
-    moments = evenly(300, centres=np.arange(0.5, 300, 3))
+    nodes = evenly(300, centres=np.arange(0.5, 300, 3))
     cutter = Cutter(1.0, DataConfig(max_frames=16))
-    seen = {int(at) for number in range(3000) for at in cutter.draw(moments, generator(0, Use.SEGMENT, number)).frames}
+    seen = {int(at) for number in range(3000) for at in cutter.draw(nodes, generator(0, Use.SEGMENT, number)).frames}
     assert seen == set(range(300))
 
 
 def test_a_short_video_shows_all_its_frames_at_the_lowest_rate_too():
-    moments = evenly(20, centres=[4.0, 8.0, 12.0])
+    nodes = evenly(20, centres=[4.0, 8.0, 12.0])
     cutter = Cutter(1.0, DataConfig(frame_rates=(0.25,)))
-    seen = {int(at) for number in range(200) for at in cutter.draw(moments, generator(0, Use.SEGMENT, number)).frames}
+    seen = {int(at) for number in range(200) for at in cutter.draw(nodes, generator(0, Use.SEGMENT, number)).frames}
     assert seen == set(range(20))
 
 
 def test_captions_after_the_end_of_the_video_attract_no_segments():
-    moments = evenly(300, centres=[*np.arange(0.5, 300, 3), 36000.0])
-    starts = {Cutter(1.0, DataConfig()).draw(moments, generator(0, Use.SEGMENT, n)).start for n in range(50)}
+    nodes = evenly(300, centres=[*np.arange(0.5, 300, 3), 36000.0])
+    starts = {Cutter(1.0, DataConfig()).draw(nodes, generator(0, Use.SEGMENT, n)).start for n in range(50)}
     assert len(starts) == 50 and max(starts) < 300
 
 
@@ -150,15 +150,15 @@ def test_a_video_of_sparse_words_is_searched_and_not_always_at_one_place():
 
 def test_utterances_are_in_order_of_their_centres_and_have_words(make_corpus):
     corpus = make_corpus({"soup": (30, [(1, 3, "cut the carrot."), (8, 10, "♪ ♪"), (12, 14, "boil it now.")])})
-    moments = Moments.of(corpus["soup"])
-    assert moments.texts == ["cut the carrot.", "boil it now."]
-    assert (np.diff(moments.centres) > 0).all() and len(moments.frames) == 30
+    nodes = NodeTimes.of(corpus["soup"])
+    assert nodes.texts == ["cut the carrot.", "boil it now."]
+    assert (np.diff(nodes.centres) > 0).all() and len(nodes.frames) == 30
 
 
 def test_utterances_that_overlap_are_ordered_by_their_centres():
     said = [Utterance(0.0, 9.0, "long"), Utterance(1.0, 2.0, "short"), Utterance(3.0, 4.0, "after")]
-    moments = Moments.of(SimpleNamespace(id="v", times=np.arange(9.0), utterances=said))
-    assert moments.centres.tolist() == [1.5, 3.5, 4.5] and moments.texts == ["short", "after", "long"]
+    nodes = NodeTimes.of(SimpleNamespace(id="v", times=np.arange(9.0), utterances=said))
+    assert nodes.centres.tolist() == [1.5, 3.5, 4.5] and nodes.texts == ["short", "after", "long"]
 
 
 @pytest.fixture(scope="module")
@@ -168,7 +168,7 @@ def usable(pixels) -> UsableVideos:
 
 def test_each_epoch_shows_every_video_once(usable):
     sampler = SegmentSampler(usable, seed=3)
-    orders = [[sampler.segment(e * len(sampler) + n).moments.video for n in range(len(sampler))] for e in range(3)]
+    orders = [[sampler.segment(e * len(sampler) + n).nodes.video for n in range(len(sampler))] for e in range(3)]
     assert all(sorted(order) == sorted(usable.ids) for order in orders)
     assert orders[0] != orders[1] != orders[2]
 
@@ -180,7 +180,7 @@ def test_each_epoch_shows_another_stretch_of_a_video(usable):
 
 
 def described(segment):
-    return segment.moments.video, segment.start, segment.end, segment.rate, *segment.frames, *segment.utterances
+    return segment.nodes.video, segment.start, segment.end, segment.rate, *segment.frames, *segment.utterances
 
 
 def test_a_segment_depends_on_seed_and_number_alone(usable):
@@ -204,7 +204,7 @@ def test_validation_segments_are_spread_where_they_are_limited(usable):
     every, some = consecutive_segments(usable), consecutive_segments(usable, limit=7)
     assert len(every) > 14 and len(some) == 7 and len({described(segment) for segment in some}) == 7
     assert {described(segment) for segment in some} <= {described(segment) for segment in every}
-    assert len({segment.moments.video for segment in some}) > 3
+    assert len({segment.nodes.video for segment in some}) > 3
 
 
 TALK = [(start, start + 2, "cut the carrot.") for start in (3, 13, 23)]

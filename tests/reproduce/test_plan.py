@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from mmcc.data.segments import Cutter, Moments
+from mmcc.data.segments import Cutter, NodeTimes
 from mmcc.evaluation.evaluator import _MEASURES
 from mmcc.reproduce import paper_figures, plan
 from mmcc.reproduce.layout_studies import longest_segment
@@ -57,11 +57,11 @@ def test_the_grid_has_the_same_steps_and_changes_for_every_objective(name, choic
 
 @pytest.mark.parametrize("name", plan.TRAINED)
 def test_the_grids_segments_are_as_long_as_they_are_called(name):
-    moments = Moments("v", np.arange(600.0), np.arange(0, 600, 2.5), ["pour"] * 240)
+    nodes = NodeTimes("v", np.arange(600.0), np.arange(0, 600, 2.5), ["pour"] * 240)
     for choice in (plan.OWN, plan.OTHER_SEGMENTS):
         data = plan_job(plan.tuned(name, choice), 0, FULL, "corpus").config.data
         cutter = Cutter(1.0, data)
-        segment = cutter.cut(moments, 10.0, cutter.rates[0])
+        segment = cutter.cut(nodes, 10.0, cutter.rates[0])
         assert segment.end - segment.start == longest_segment(name, choice)
     longer = longest_segment(name, plan.OTHER_SEGMENTS) / longest_segment(name, plan.OWN)
     assert longer == (0.5 if name == plan.PLUS else 2)

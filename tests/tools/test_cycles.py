@@ -11,7 +11,7 @@ import torch
 from PIL import Image
 
 from mmcc.cli.main import main
-from mmcc.data.segments import Moments
+from mmcc.data.segments import NodeTimes
 from mmcc.errors import InputError
 from mmcc.evaluation import cycle_back
 from mmcc.evaluation.cycle_walk import walk_video
@@ -157,7 +157,7 @@ def test_a_start_is_the_nearest_node_with_a_future(embedded, kitchen):  # noqa: 
         assert abs(walk.stations["start"].time - time) == np.abs(nodes - time).min()
     walk = found.videos[0].from_time(30.0)
     assert walk.segment[0] <= walk.stations["start"].time < walk.segment[1]
-    texts = Moments.of(footage.video).texts
+    texts = NodeTimes.of(footage.video).texts
     words = walk.stations["counterpart"]
     assert words.text == texts[words.node] and words.weight == walk.edges["counterpart"].weights.max()
 
