@@ -44,8 +44,8 @@ def reproduce(
     from mmcc.reproduce.plan import BUDGETS, TABLES
     from mmcc.reproduce.reproduce import ALL
     from mmcc.reproduce.reproduce import reproduce as run_reproduction
-    from mmcc.reproduce.store import strict_json
     from mmcc.reproduce.trainings import sensible_at_once
+    from mmcc.text import strict_json
 
     if table not in (*TABLES, ALL):
         raise UsageError(f"there is no {table}. Choose one of {', '.join((*TABLES, ALL))}.")

@@ -29,7 +29,7 @@ from mmcc.kitchen.write import write_kitchen
 from mmcc.media.video import Sampling
 from mmcc.progress import bar, file_progress
 from mmcc.evaluation.evaluate import evaluate
-from mmcc.reproduce.store import strict_json
+from mmcc.text import strict_json
 from mmcc.demo.results import PARTS, PLUS, BASELINE, demo_results, share_of_the_way
 from mmcc.report.model_report import held_out, model_report, read_results
 from mmcc.evaluation.runs import LAST, find_checkpoint

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import torch
@@ -27,9 +27,13 @@ from mmcc.evaluation.adapter import Embedding, ModelAdapter, TextAdapter, finite
 from mmcc.evaluation.clips import clip_nodes, clips_in_time
 from mmcc.evaluation.embedding import EmbeddedVideo
 from mmcc.evaluation.results import TaskResult
+from mmcc.evaluation.task import PRIMARY, RELATED, VALIDATION, EvaluationTask, Needs, WhichVideos
 from mmcc.metrics import PerVideo, percentile_rank, recall_by_chance, retrieval_figures
 from mmcc.models.mlp import unit_norm
 from mmcc.models.nodes import TEXT
+
+if TYPE_CHECKING:
+    from mmcc.evaluation.evaluator import Evaluator
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -213,3 +217,29 @@ def references(positive_QT: Bools, of_task_QT: Bools) -> dict[str, float]:
             ahead = place * (among + 1) / (m + 1) - 1
             expected[f"{name}/percentile_{which}"] = 100 * float((1 - ahead / (n - 1)).mean())
     return expected
+
+
+def _task(
+    name: str, title: str, question: str, videos: WhichVideos = PRIMARY, *, group: str = "", offered: bool = True
+) -> EvaluationTask:
+    def run(evaluator: Evaluator) -> TaskResult:
+        tasks = evaluator.videos.tasks(primary=videos != RELATED)
+        return evaluate(evaluator.adapter, evaluator.embedded(videos), tasks)
+
+    recalls = {f"recall@{k}": f"later steps among the first {k}, %" for k in RECALLS}
+    headline = {"percentile_mean": "mean percentile rank of later steps", **recalls}
+    return EvaluationTask(name, title, question, run, Needs(videos, steps=True), headline, group=group, offered=offered)
+
+
+_QUESTION = "From one clip: which steps are still to come, among those of all tasks?"
+ANTICIPATION = _task(NAME, "Anticipation", _QUESTION)
+TRANSFER_ANTICIPATION = _task(
+    f"transfer-{NAME}",
+    "Anticipation in tasks never trained on",
+    "The same, in related tasks.",
+    RELATED,
+    group="transfer",
+)
+CHOOSING_ANTICIPATION = _task(
+    f"choosing-{NAME}", "Anticipation on validation videos", _QUESTION, VALIDATION, offered=False
+)

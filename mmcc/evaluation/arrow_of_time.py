@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import torch
@@ -31,10 +31,14 @@ from mmcc.evaluation.adapter import ModelAdapter
 from mmcc.evaluation.embedding import EmbeddedVideo
 from mmcc.evaluation.pairs import FramePairs, sample_pairs
 from mmcc.evaluation.results import TaskResult
+from mmcc.evaluation.task import EvaluationTask, Needs
 from mmcc.metrics import PerVideo
 from mmcc.models.config import ModelConfig
 from mmcc.models.encoders import build_frame_encoder
 from mmcc.models.mlp import mlp
+
+if TYPE_CHECKING:
+    from mmcc.evaluation.evaluator import Evaluator
 
 STRENGTHS = (10.0, 1.0, 0.1, 0.01, 0.001, 0.0001)  # of λ, on features of unit size; from the strongest on
 HELD_OUT = 5  # of so many training videos one chooses λ
@@ -263,3 +267,32 @@ def _notes(split: Split) -> list[str]:
     notes = [f"{len(split.train)} videos to learn from, {len(split.test)} to test on"]
     short = sum(len(video.times) < 2 for part in split for video in part)
     return notes + ([f"{short} of them have fewer than two frames"] if short else [])
+
+
+_CHOSEN = {"at_random": "pairs at random", "own_choice": "pairs that the model chooses"}
+
+
+def _run(evaluator: Evaluator) -> TaskResult:
+    """One model's features, on random pairs and on the pairs it chooses itself."""
+    adapter = evaluator.adapter
+    embedded = {adapter.name: Split(evaluator.training, evaluator.primary)}
+    result = evaluate({"at_random": None, "own_choice": adapter}, embedded)
+    figures = {name: figure for name, figure in result.figures.items() if AVERAGE not in name.split("/")}
+    return TaskResult(result.task, figures, result.references, result.notes)  # averages are over several models
+
+
+def _in_words(figure: str) -> str:
+    """ "accuracy/MODEL/SAMPLER" and "forward/SAMPLER"; seconds apart are for the table alone."""
+    kind, *_, sampler = figure.split("/")
+    chosen = _CHOSEN.get(sampler, sampler)
+    return {"accuracy": f"right on {chosen}, %", "forward": f"{chosen} go forward, %"}.get(kind, "")
+
+
+ARROW = EvaluationTask(
+    "arrow",
+    "The arrow of time",
+    "Of two frames: which came first?",
+    _run,
+    Needs(training_videos=True),
+    describe=_in_words,
+)

@@ -14,16 +14,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from mmcc.evaluation import anticipation, unshuffling
 from mmcc.evaluation.adapter import Embedding
 from mmcc.evaluation.clips import clip_nodes
 from mmcc.evaluation.embedding import EmbeddedVideo
 from mmcc.evaluation.results import TaskResult
+from mmcc.evaluation.task import Needs
 from mmcc.evaluation.unshuffling import NAME, order_figures, shuffled
+
+if TYPE_CHECKING:
+    from mmcc.evaluation.evaluator import Evaluator
 
 SEGMENT_SECONDS = 64.0  # the paper's; MMCC+ learns from twice as long ones
 STRENGTHS = (1.0, 0.1, 0.01, 0.001, 0.0001)  # of λ, on features of unit size
@@ -87,3 +93,39 @@ def _fit(z_nD: Tensor, place_n: Tensor, strength: float) -> Position:
     held_back = strength * len(x_nD) * torch.eye(x_nD.shape[1], dtype=torch.float64)
     weights_D = torch.linalg.solve(x_nD.T @ x_nD + held_back, x_nD.T @ (place_n - offset))
     return Position(mean_D, scale_D, weights_D, float(offset))
+
+
+def _anticipate_from_means(evaluator: Evaluator) -> TaskResult:
+    return anticipation.evaluate(
+        evaluator.adapter, segment_means(evaluator.primary), evaluator.videos.tasks(primary=True)
+    )
+
+
+def _unshuffle_by_means(evaluator: Evaluator) -> TaskResult:
+    return unshuffling.evaluate(
+        evaluator.adapter, segment_means(evaluator.primary), evaluator.videos.tasks(primary=True)
+    )
+
+
+MEAN_ANTICIPATION = replace(
+    anticipation.ANTICIPATION,
+    name=f"mean-{anticipation.NAME}",
+    title="Anticipation from the segment's mean embedding",
+    run=_anticipate_from_means,
+    offered=False,
+)
+MEAN_UNSHUFFLING = replace(
+    unshuffling.UNSHUFFLING,
+    name=f"mean-{NAME}",
+    title="Unshuffling by the segment's mean embedding",
+    run=_unshuffle_by_means,
+    offered=False,
+)
+POSITION_UNSHUFFLING = replace(
+    unshuffling.UNSHUFFLING,
+    name=f"position-{NAME}",
+    title="Unshuffling by a regression of position",
+    run=lambda evaluator: unshuffle_by_position(evaluator.training, evaluator.primary),
+    needs=Needs(steps=True, training_videos=True),
+    offered=False,
+)

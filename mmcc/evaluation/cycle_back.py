@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -23,12 +24,19 @@ from mmcc.data.loader import validation_batches
 from mmcc.data.segments import UsableVideos
 from mmcc.data.vocabulary import Vocabulary
 from mmcc.errors import InputError
+from mmcc.evaluation.adapters import CrossModalAdapter
 from mmcc.evaluation.results import TaskResult
+from mmcc.evaluation.task import EvaluationTask, NotMeasured
 from mmcc.metrics import Floats, PerVideo
 from mmcc.models.model import MMCC
 from mmcc.models.nodes import Nodes
 from mmcc.objectives.config import CycleConfig
 from mmcc.objectives.scoring import MODALITIES, Scores, correspondence_scores, cycle_scores, padded_spans, scored_walk
+from mmcc.training.config import Config
+from mmcc.training.run import CONFIG
+
+if TYPE_CHECKING:
+    from mmcc.evaluation.evaluator import Evaluator
 
 UNIFORM = "uniform_starts"
 SHARES = ("exact_return", "exact_return_hard", "goes_forward", "stays_in_place")
@@ -157,3 +165,37 @@ def _report(figures: dict[str, PerVideo], sums: _Sums, name: str, scale: float =
 
 def _numbers(tensor: Tensor) -> Floats:
     return tensor.double().cpu().numpy()
+
+
+def _run(evaluator: Evaluator) -> TaskResult:
+    adapter, checkpoint = evaluator.adapter, evaluator.checkpoint
+    if checkpoint is None or not isinstance(adapter, CrossModalAdapter):
+        raise NotMeasured(f"{adapter.name} walks no cycles")
+    config = Config.from_yaml(checkpoint.folder / CONFIG)
+    corpus, videos, vocabulary = evaluator.videos.corpus, evaluator.videos.primary, adapter.words.vocabulary
+    try:
+        result = evaluate(adapter.model, vocabulary, corpus, videos, config.data, config.objective.cycle)
+    except ValueError as error:  # pictures for a model of feature vectors, or the other way round
+        cause, _, remedy = str(error).partition("\n")
+        raise InputError(corpus.path, f"does not fit {adapter.name}: {cause}", remedy) from None
+    if adapter.past is not None:
+        return result
+    # No loss has trained its predictors: only the cross-modal figures say something about it.
+    figures = {name: figure for name, figure in result.figures.items() if name.split("/")[-1] in CROSS_MODAL}
+    references = {name: value for name, value in result.references.items() if name.split("/")[-1] in CROSS_MODAL}
+    return TaskResult(result.task, figures, references, result.notes)
+
+
+CYCLE = EvaluationTask(
+    "cycle",
+    "Cycles",
+    "From a moment to its future and back: does the cycle return to where it started?",
+    _run,
+    headline={
+        "cycle_rank_hard": "percentile rank of the start, on the way back",
+        "exact_return_hard": "returns to the very node, %",
+        "travelled_rank": "rank, where staying in place counts 50",
+        "goes_forward": "goes to a later moment, %",
+        "cross_modal_rank": "rank of a moment's words, or frame",
+    },
+)

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import torch
@@ -30,7 +30,11 @@ from mmcc.data.vocabulary import words_of
 from mmcc.errors import InputError
 from mmcc.evaluation.embedding import EmbeddedVideo
 from mmcc.evaluation.results import TaskResult
+from mmcc.evaluation.task import EvaluationTask, Needs, NotMeasured
 from mmcc.metrics import PerVideo
+
+if TYPE_CHECKING:
+    from mmcc.evaluation.evaluator import Evaluator
 
 TOP_SHARE = 1e-4  # of all frames: the paper's 0.01 %
 LEAST_FRAMES = 50  # that a word is said over: below, a correlation tells of two or three moments
@@ -242,3 +246,22 @@ def _best_pairs(
         pairs.append((kinds[word], neuron, word))
         left_DW[neuron], left_DW[:, word] = -np.inf, -np.inf
     return pairs
+
+
+def _run(evaluator: Evaluator) -> TaskResult:
+    try:
+        return evaluate(evaluator.primary, evaluator.videos.corpus)
+    except NothingSaid as error:
+        raise NotMeasured(error.cause) from None
+
+
+NEURONS = EvaluationTask(
+    "neurons",
+    "Neurons",
+    "Is there a dimension of a frame's embedding that goes with a word? Spearman's ρ.",
+    _run,
+    Needs(steps=True),
+    describe=lambda figure: f"“{figure.split('/')[-1]}”",
+    scale=(0.0, 1.0),
+    digits=3,
+)

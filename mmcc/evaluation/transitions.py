@@ -15,7 +15,7 @@ Shapes: n frames, k utterances, D dims, E = 2 D + 2, T transitions, J steps, L d
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import torch
@@ -27,7 +27,11 @@ from mmcc.errors import InputError
 from mmcc.evaluation.adapter import ModelAdapter
 from mmcc.evaluation.embedding import EmbeddedVideo
 from mmcc.evaluation.results import TaskResult
+from mmcc.evaluation.task import EvaluationTask, Needs
 from mmcc.metrics import PerVideo
+
+if TYPE_CHECKING:
+    from mmcc.evaluation.evaluator import Evaluator
 
 CELL = 32  # frames: a fine grid costs memory, a coarse one time to look into
 BLOCK = 1024  # frames: 4 MB of scores, which stay near the processor
@@ -265,3 +269,21 @@ def _notes(videos: Sequence[EmbeddedVideo]) -> list[str]:
     unlabelled = sum(len(video.times) > 1 and not video.steps for video in videos)
     causes = ((short, "have fewer than two frames"), (unlabelled, "have no labelled step"))
     return [f"{count} of {len(videos)} videos {cause}" for count, cause in causes if count]
+
+
+def _run(evaluator: Evaluator) -> TaskResult:
+    return evaluate(evaluator.adapter, evaluator.primary)
+
+
+TRANSITIONS = EvaluationTask(
+    "transitions",
+    "Transitions",
+    "The ten most salient changes of each video.",
+    _run,
+    Needs(steps=True),
+    headline={
+        "forward": "go forward in time, %",
+        "joins_steps": "lead from one step to another, %",
+        "ordered_of_joined": "of these, in the right order, %",
+    },
+)

@@ -19,7 +19,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 import torch
@@ -32,8 +32,12 @@ from mmcc.evaluation.clips import clip_nodes, clips_in_time, said_in
 from mmcc.evaluation.embedding import EmbeddedVideo
 from mmcc.evaluation.ordering import Orders, best_orders, cheapest_paths
 from mmcc.evaluation.results import TaskResult
+from mmcc.evaluation.task import PRIMARY, RELATED, VALIDATION, EvaluationTask, Needs, WhichVideos
 from mmcc.metrics import PerVideo, chance_by_permutation, edit_distance, kendall_tau, spearman_rho
 from mmcc.models.nodes import TEXT
+
+if TYPE_CHECKING:
+    from mmcc.evaluation.evaluator import Evaluator
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -227,3 +231,43 @@ def references(steps_in_time: Sequence[Sequence[int]]) -> dict[str, float]:
 @cache
 def _edits_by_chance(n: int) -> float:
     return chance_by_permutation(edit_distance, n, samples=_SAMPLES)
+
+
+def _task(
+    name: str, title: str, question: str, videos: WhichVideos = PRIMARY, *, group: str = "", offered: bool = True
+) -> EvaluationTask:
+    def run(evaluator: Evaluator) -> TaskResult:
+        tasks = evaluator.videos.tasks(primary=videos != RELATED)
+        return evaluate(evaluator.adapter, evaluator.embedded(videos), tasks)
+
+    return EvaluationTask(
+        name,
+        title,
+        question,
+        run,
+        Needs(videos, steps=True),
+        headline={
+            "kendall_tau": "seen only",
+            "kendall_tau/all_pairs": "seen only, by all pairs",
+            "kendall_tau/text": "seen and heard",
+            "kendall_tau/step_text": "seen, and the step's description",
+        },
+        scale=(-0.2, 1.0),
+        digits=3,
+        group=group,
+        offered=offered,
+    )
+
+
+_QUESTION = "A video's steps, shuffled: in which order were they? Kendall's τ."
+UNSHUFFLING = _task(NAME, "Unshuffling", _QUESTION)
+TRANSFER_UNSHUFFLING = _task(
+    f"transfer-{NAME}",
+    "Unshuffling in tasks never trained on",
+    "The same, in related tasks.",
+    RELATED,
+    group="transfer",
+)
+CHOOSING_UNSHUFFLING = _task(
+    f"choosing-{NAME}", "Unshuffling on validation videos", _QUESTION, VALIDATION, offered=False
+)

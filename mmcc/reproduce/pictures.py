@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from mmcc.evaluation.evaluate import reference
+from mmcc.report.evaluation import reference
 from mmcc.report.html import Markup
 from mmcc.report.plots import Bar, Curve, Mark, bars, curves
 from mmcc.report.tables import Cell
 from mmcc.reproduce import plan
-from mmcc.reproduce.curves import FIGURES, Points
 from mmcc.reproduce.findings import Findings
-from mmcc.reproduce.layout_studies import multiplications
-from mmcc.reproduce.rows import LABELS, REFERENCES, measured
+from mmcc.reproduce.studies import multiplications
+from mmcc.reproduce.studies_curves import FIGURES, Points
+from mmcc.reproduce.tables_rows import LABELS, REFERENCES, measured
 
 
 class Picture(NamedTuple):

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from mmcc.errors import InputError
+from mmcc.evaluation import anticipation, arrow_of_time, controls, cycle_back, transitions, unshuffling
 from mmcc.training.config import Config, load_config
 from mmcc.training.settings import flatten, to_mapping
 
@@ -39,14 +40,15 @@ CHOICES = (OWN, SLOW, FAST, OTHER_SEGMENTS)
 QUARTER, VIDEOS_100, VIDEOS_300, WIDTH_8, WIDTH_32 = "plus_quarter", "videos_100", "videos_300", "width_8", "width_32"
 SCALE = (VIDEOS_100, VIDEOS_300, QUARTER, WIDTH_8, WIDTH_32)
 
-# What is measured of a run. ARROW is measured of all rows of a seed at once.
-CYCLE, ANTICIPATION, UNSHUFFLING, TRANSITIONS, ARROW = "cycle", "anticipation", "unshuffling", "transitions", "arrow"
-NEURONS = "neurons"  # of `mmcc evaluate` alone
-TRANSFER_ANTICIPATION, TRANSFER_UNSHUFFLING = "transfer-anticipation", "transfer-unshuffling"
-MEAN_ANTICIPATION, MEAN_UNSHUFFLING = "mean-anticipation", "mean-unshuffling"  # controls: see mmcc.evaluation.controls
-POSITION_UNSHUFFLING = "position-unshuffling"
-# On the videos that checkpoints are chosen on: settings are chosen there, too.
-CHOOSING_ANTICIPATION, CHOOSING_UNSHUFFLING = "choosing-anticipation", "choosing-unshuffling"
+# What is measured of a run: evaluation tasks, by name. ARROW is measured for all rows of a seed at once.
+CYCLE, TRANSITIONS, ARROW = cycle_back.CYCLE.name, transitions.TRANSITIONS.name, arrow_of_time.ARROW.name
+ANTICIPATION, UNSHUFFLING = anticipation.ANTICIPATION.name, unshuffling.UNSHUFFLING.name
+TRANSFER_ANTICIPATION = anticipation.TRANSFER_ANTICIPATION.name
+TRANSFER_UNSHUFFLING = unshuffling.TRANSFER_UNSHUFFLING.name
+CHOOSING_ANTICIPATION = anticipation.CHOOSING_ANTICIPATION.name
+CHOOSING_UNSHUFFLING = unshuffling.CHOOSING_UNSHUFFLING.name
+MEAN_ANTICIPATION, MEAN_UNSHUFFLING = controls.MEAN_ANTICIPATION.name, controls.MEAN_UNSHUFFLING.name
+POSITION_UNSHUFFLING = controls.POSITION_UNSHUFFLING.name
 
 
 @dataclass(frozen=True)

@@ -9,17 +9,18 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import mmcc
+from mmcc.evaluation.results import SCHEMA
 from mmcc.files import replace_text, writing
 from mmcc.metrics import bootstrap
 from mmcc.report.page import Section, listed, titled, write_page
 from mmcc.report.tables import Table, notes_as_markdown, to_html, to_latex, to_markdown
 from mmcc.reproduce import plan
-from mmcc.reproduce.curves import FIGURES, Points, curve
 from mmcc.reproduce.findings import Findings, on_common_videos
-from mmcc.reproduce.layout import LAYOUTS
 from mmcc.reproduce.pictures import PICTURES, Picture, learning_curves
 from mmcc.reproduce.runner import Runner
-from mmcc.reproduce.store import SCHEMA, strict_json
+from mmcc.reproduce.studies_curves import FIGURES, Points, curve
+from mmcc.reproduce.tables import LAYOUTS
+from mmcc.text import strict_json
 
 RESULTS, PAGE, TABLES = "results.json", "index.html", "tables"
 
@@ -93,9 +94,9 @@ def _page(
         sections.append(Section("Learning curves", tuple(titled(picture.title, picture.drawn) for picture in lines)))
     if runner.findings.notes:
         sections.append(Section("Left out", (listed(runner.findings.notes),)))
-    exam, budget = runner.exam, runner.budget
+    videos, budget = runner.videos, runner.budget
     lead = [
-        f"Corpus {runner.corpus}: {len(exam.primary)} test videos, {len(exam.related)} of related tasks. "
+        f"Corpus {runner.corpus}: {len(videos.primary)} test videos, {len(videos.related)} of related tasks. "
         f"Budget {budget.name}: {budget.steps} steps in all for each objective. mmcc {mmcc.__version__}.",
         *([_QUICK] if budget.name == plan.QUICK.name else []),
     ]
@@ -106,12 +107,12 @@ _QUICK = "The quick budget only shows that everything works: after so few steps 
 
 
 def _corpus(runner: Runner) -> dict[str, Any]:
-    exam = runner.exam
+    videos = runner.videos
     return {
         "path": str(runner.corpus),
-        "fingerprint": exam.fingerprint,
-        "test_videos": len(exam.primary),
-        "related_test_videos": len(exam.related),
+        "fingerprint": videos.fingerprint,
+        "test_videos": len(videos.primary),
+        "related_test_videos": len(videos.related),
     }
 
 
@@ -140,7 +141,7 @@ def _figures(found: Findings) -> dict[str, dict[str, dict[str, Any]]]:
 def _runs(runner: Runner, shown: list[str], seeds: int | None) -> list[dict[str, Any]]:
     """Every run behind the tables: which settings are not its configuration's own, and which checkpoint counts."""
     told = []
-    for (name, seed), job in plan.jobs_of(shown, runner.budget, runner.exam.fingerprint, seeds).items():
+    for (name, seed), job in plan.jobs_of(shown, runner.budget, runner.videos.fingerprint, seeds).items():
         trained = runner.trained.get((name, seed))
         run = plan.runs()[name]
         told.append(
@@ -155,7 +156,7 @@ def _runs(runner: Runner, shown: list[str], seeds: int | None) -> list[dict[str,
 
 def _curves(runner: Runner, shown: list[str], seeds: int | None) -> dict[str, dict[str, Points]]:
     """Figure → row → points, of the models that the tables compare; others where there are only those."""
-    jobs = plan.jobs_of(shown, runner.budget, runner.exam.fingerprint, seeds)
+    jobs = plan.jobs_of(shown, runner.budget, runner.videos.fingerprint, seeds)
     names = list(dict.fromkeys(name for name, _ in jobs))
     compared = [name for name in names if name in plan.TRAINED] or names
     found: dict[str, dict[str, Points]] = {figure: {} for figure in FIGURES}

@@ -21,10 +21,12 @@ from mmcc.evaluation import arrow_of_time
 from mmcc.evaluation.adapter import ModelAdapter
 from mmcc.evaluation.adapters import open_adapter
 from mmcc.evaluation.arrow_of_time import Scratch, Split
-from mmcc.evaluation.evaluator import Bars, Exam, NotMeasured, Sitting
+from mmcc.evaluation.evaluator import Bars, Evaluator
 from mmcc.evaluation.features_only import imagenet_adapter, random_adapter
 from mmcc.evaluation.results import TaskResult
 from mmcc.evaluation.runs import Checkpoint, find_checkpoint
+from mmcc.evaluation.task import NotMeasured, find_task
+from mmcc.evaluation.videos import EvaluationVideos
 from mmcc.models.registry import WEIGHTS_FILE
 from mmcc.reproduce import plan
 from mmcc.reproduce.eta import Estimate
@@ -62,12 +64,12 @@ class Runner:
         self.corpus, self.out, self.budget, self.say, self.bars = corpus, out, budget, say, bars
         self.at_once = at_once  # runs to train at a time
         self.imagenet = imagenet  # weights of a ResNet-18; None: those of the extra
-        self.exam = Exam(Corpus.open(corpus), learn_from=budget.arrow_videos)
+        self.videos = EvaluationVideos(Corpus.open(corpus), most_training=budget.arrow_videos)
         self.store = Store(out / "results")
-        self.findings = Findings(training_videos=self.exam.training_videos)
+        self.findings = Findings(training_videos=self.videos.training_total)
         self.trained: dict[tuple[str, int], Trained] = {}
         self._failed: dict[str, str] = {}  # a job's key → why
-        self._untrained: dict[str, Sitting | None] = {}  # kept: ImageNet's network takes its time
+        self._untrained: dict[str, Evaluator | None] = {}  # kept: ImageNet's network takes its time
         self._identity = {name: name for name in plan.UNTRAINED}  # what tells it from another of its name
 
     def folder(self, job: Job) -> Path:
@@ -84,7 +86,7 @@ class Runner:
     def run(self, tables: Sequence[str], seeds: int | None) -> list[str]:
         """All that the tables need, and which of them the corpus allows. If nothing comes of it, InputError."""
         if self.imagenet:  # what was named must be there: it is not left out hours later
-            self._untrained[plan.IMAGENET] = self._sitting_untrained(plan.IMAGENET)
+            self._untrained[plan.IMAGENET] = self._open_untrained(plan.IMAGENET)
             self._identity[plan.IMAGENET] = f"{plan.IMAGENET} {hashlib.sha256(self.imagenet.read_bytes()).hexdigest()}"
         tables = self._possible(tables)
         jobs = self._needed(tables, seeds)
@@ -111,7 +113,7 @@ class Runner:
         possible = []
         for table in tables:
             tasks = dict.fromkeys(task for tasks in plan.measures_of(table).values() for task in tasks)
-            lacking = {task: self.exam.lacks(task) for task in tasks}
+            lacking = {task: self.videos.lacks(find_task(task).needs) for task in tasks}
             for task, why in lacking.items():
                 if why:
                     self._note(f"{task}: {why}")
@@ -123,7 +125,7 @@ class Runner:
 
     def _needed(self, tables: Sequence[str], seeds: int | None) -> dict[tuple[str, int], Job]:
         """The runs of which something can be measured, and those that they begin with."""
-        jobs = plan.jobs_of(tables, self.budget, self.exam.fingerprint, seeds)
+        jobs = plan.jobs_of(tables, self.budget, self.videos.fingerprint, seeds)
         needed = set()
         for (name, seed), job in jobs.items():
             in_table4 = "table4" in tables and name in plan.TRAINED and seed in plan.seeds_of("table4", seeds)
@@ -157,7 +159,7 @@ class Runner:
             if seed in plan.seeds_of(table, seeds)
             for task in plan.measures_of(table).get(row, ())
         ]
-        return [task for task in dict.fromkeys(wanted) if not self.exam.lacks(task)]
+        return [task for task in dict.fromkeys(wanted) if not self.videos.lacks(find_task(task).needs)]
 
     def _train_side_by_side(self, jobs: Mapping[tuple[str, int], Job], estimate: Estimate) -> None:
         """What fails here is trained again, one by one."""
@@ -214,9 +216,9 @@ class Runner:
         if not missing:
             return
         self.say(f"{job.run}, seed {job.seed}: {', '.join(missing)}")
-        sitting = Sitting(open_adapter(trained.checkpoint.folder), self.exam, trained.checkpoint, self.bars)
+        evaluator = Evaluator(open_adapter(trained.checkpoint.folder), self.videos, trained.checkpoint, self.bars)
         for task in missing:
-            result = self._measured(sitting, task, f"{job.run}, seed {job.seed}")
+            result = self._measured(evaluator, task, f"{job.run}, seed {job.seed}")
             if result:
                 self.store.save(job.key, task, self._mark(trained.weights, task), result, trained.step)
                 self.findings.add(job.run, task, job.seed, result)
@@ -231,12 +233,12 @@ class Runner:
 
     def _measure_untrained(self, name: str, tasks: Sequence[str]) -> None:
         missing = [task for task in tasks if not self._known_untrained(name, task)]
-        sitting = self._find_untrained(name) if missing else None
-        if sitting is None:
+        evaluator = self._find_untrained(name) if missing else None
+        if evaluator is None:
             return
         self.say(f"{name}: {', '.join(missing)}")
         for task in missing:
-            result = self._measured(sitting, task, name)
+            result = self._measured(evaluator, task, name)
             if result:
                 self.store.save(name, task, self._mark(self._identity[name], task), result, None)
                 self.findings.add(name, task, 0, result)
@@ -247,27 +249,27 @@ class Runner:
             self.findings.add(name, task, 0, result)
         return result is not None
 
-    def _find_untrained(self, name: str) -> Sitting | None:
+    def _find_untrained(self, name: str) -> Evaluator | None:
         """None, with a note, where it cannot be had."""
         if name not in self._untrained:
             try:
-                self._untrained[name] = self._sitting_untrained(name)
+                self._untrained[name] = self._open_untrained(name)
             except (InputError, MissingDependency) as error:
                 cause = error.cause if isinstance(error, InputError) else " ".join(str(error).split())
                 self._untrained[name] = None
                 self._note(f"{name}: left out: {cause}")
         return self._untrained[name]
 
-    def _sitting_untrained(self, name: str) -> Sitting:
+    def _open_untrained(self, name: str) -> Evaluator:
         if name == plan.IMAGENET:
-            return Sitting(imagenet_adapter(self.exam.corpus, weights=self.imagenet), self.exam, None, self.bars)
+            return Evaluator(imagenet_adapter(self.videos.corpus, weights=self.imagenet), self.videos, None, self.bars)
         size = plan.plan_job(plan.PLUS, 0, self.budget, "").config.model  # that of the trained ones
-        adapter = random_adapter(self.exam.corpus, width=size.width, dims=size.dims)
-        return Sitting(adapter, self.exam, None, self.bars)
+        adapter = random_adapter(self.videos.corpus, width=size.width, dims=size.dims)
+        return Evaluator(adapter, self.videos, None, self.bars)
 
-    def _measured(self, sitting: Sitting, task: str, who: str) -> TaskResult | None:
+    def _measured(self, evaluator: Evaluator, task: str, who: str) -> TaskResult | None:
         try:
-            return sitting.measure(task)
+            return evaluator.measure(find_task(task))
         except NotMeasured as why:
             self._note(f"{task}: {who}: {why}")
         except InputError as error:
@@ -278,32 +280,32 @@ class Runner:
         """Table 4 of one training seed: all rows' features on pairs of all columns."""
         if self._stored_arrow(seed):
             return
-        sittings = self._all_sittings(seed)
-        self.say(f"table4, seed {seed}: pairs and classifiers of {', '.join(sittings)}")
+        evaluators = self._all_evaluators(seed)
+        self.say(f"table4, seed {seed}: pairs and classifiers of {', '.join(evaluators)}")
         embedded: dict[str, Split] = {}
-        for name, sitting in sittings.items():
+        for name, evaluator in evaluators.items():
             try:
-                embedded[name] = Split(sitting.learning, sitting.primary)
+                embedded[name] = Split(evaluator.training, evaluator.primary)
             except InputError as error:
                 self._note(f"{plan.ARROW}: {name}, seed {seed}: {error.cause}")
         at_random: dict[str, ModelAdapter | None] = {plan.RANDOM: None}
-        columns = at_random | {name: sittings[name].adapter for name in plan.SAMPLERS[1:] if name in embedded}
-        scratch = Scratch(self.exam.corpus, steps=self.budget.scratch_steps, seed=seed)
+        columns = at_random | {name: evaluators[name].adapter for name in plan.SAMPLERS[1:] if name in embedded}
+        scratch = Scratch(self.videos.corpus, steps=self.budget.scratch_steps, seed=seed)
         try:
             result = arrow_of_time.evaluate(columns, embedded, scratch=scratch)
         except InputError as error:
             self._note(f"{plan.ARROW}: seed {seed}: {error.cause}")
             return
-        if len(embedded) == len(sittings):  # else all of it is asked for again the next time
+        if len(embedded) == len(evaluators):  # else all of it is asked for again the next time
             self.store.save(_arrow_key(seed), plan.ARROW, self._arrow_mark(seed), result, None)
         self.findings.add(plan.ARROW, plan.ARROW, seed, result)
 
-    def _all_sittings(self, seed: int) -> dict[str, Sitting]:
+    def _all_evaluators(self, seed: int) -> dict[str, Evaluator]:
         """Every row of Table 4."""
-        untrained = {name: sitting for name in plan.UNTRAINED if (sitting := self._find_untrained(name))}
+        untrained = {name: evaluator for name in plan.UNTRAINED if (evaluator := self._find_untrained(name))}
         rows = [name for name in plan.TRAINED if (name, seed) in self.trained]
         adapters = {name: open_adapter(self.trained[name, seed].checkpoint.folder) for name in rows}
-        return untrained | {name: Sitting(each, self.exam, None, self.bars) for name, each in adapters.items()}
+        return untrained | {name: Evaluator(each, self.videos, None, self.bars) for name, each in adapters.items()}
 
     def _stored_arrow(self, seed: int) -> bool:
         result = self.store.load(_arrow_key(seed), plan.ARROW, self._arrow_mark(seed))
@@ -318,7 +320,7 @@ class Runner:
 
     def _mark(self, who: str | dict[str, str], task: str, *rest: int) -> str:
         """What decides a result."""
-        return fingerprint(self.exam.fingerprint, self.exam.learning, who, task, *rest)
+        return fingerprint(self.videos.fingerprint, self.videos.training, who, task, *rest)
 
     def _note(self, line: str) -> None:
         self.findings.note(line)

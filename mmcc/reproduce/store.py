@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from pathlib import Path
 from typing import Any
 
 import mmcc
-from mmcc.evaluation.results import TaskResult
+from mmcc.evaluation.results import SCHEMA, TaskResult
 from mmcc.files import replace_text, writing
-
-SCHEMA = 1
+from mmcc.text import strict_json
 
 
 def fingerprint(*parts: Any) -> str:
@@ -48,20 +46,3 @@ class Store:
             path.parent.mkdir(parents=True, exist_ok=True)
         content = {"schema": SCHEMA, "fingerprint": found, "step": step, "result": result.to_json()}
         replace_text(path, strict_json(content) + "\n")
-
-
-def strict_json(content: Any, indent: int | None = None) -> str:
-    """JSON knows no NaN and no infinity: they are null, or left out where they stand under a name."""
-    return json.dumps(_finite(content), allow_nan=False, indent=indent)
-
-
-def _finite(content: Any) -> Any:
-    if isinstance(content, dict):
-        return {name: _finite(value) for name, value in content.items() if not _is_no_number(value)}
-    if isinstance(content, list | tuple):
-        return [None if _is_no_number(value) else _finite(value) for value in content]
-    return content
-
-
-def _is_no_number(value: Any) -> bool:
-    return isinstance(value, float) and not math.isfinite(value)

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from mmcc.data.segments import Cutter, Moments
-from mmcc.evaluation.evaluator import _MEASURES
-from mmcc.reproduce import paper_figures, plan
-from mmcc.reproduce.layout_studies import longest_segment
+from mmcc.evaluation.task import known_tasks
+from mmcc.reproduce import plan, tables_paper
 from mmcc.reproduce.plan import FULL, QUICK, TABLES, jobs_of, plan_job, runs, seeds_of
+from mmcc.reproduce.studies import longest_segment
 from mmcc.training.config import differences, load_config
 from tests.reproduce.tiny_reproduction import TINY
 
@@ -167,7 +167,7 @@ def test_seeds_are_each_tables_own_unless_told():
 def test_every_row_and_measure_is_known():
     for table in TABLES.values():
         assert table.measures.keys() <= {*ROWS, *plan.UNTRAINED}
-        assert {task for tasks in table.measures.values() for task in tasks} <= _MEASURES.keys()
+        assert {task for tasks in table.measures.values() for task in tasks} <= known_tasks().keys()
     assert plan.measures_of("table4")[plan.ARROW] == (plan.ARROW,) and plan.ARROW not in plan.measures_of("table2")
 
 
@@ -177,15 +177,15 @@ def test_a_tiny_budget_reaches_every_run():
 
 def test_the_papers_rows_are_rows_of_ours():
     apart = {plan.CHANCE, plan.AVERAGE, plan.SCRATCH}
-    for table in (paper_figures.TABLE1, paper_figures.TABLE2, paper_figures.TABLE3, paper_figures.TABLE4):
+    for table in (tables_paper.TABLE1, tables_paper.TABLE2, tables_paper.TABLE3, tables_paper.TABLE4):
         assert table.keys() <= {*ROWS, *plan.UNTRAINED, *apart}
-    assert paper_figures.TABLE4[plan.MMCC].keys() == {*plan.SAMPLERS, plan.AVERAGE} - {plan.PLUS}
+    assert tables_paper.TABLE4[plan.MMCC].keys() == {*plan.SAMPLERS, plan.AVERAGE} - {plan.PLUS}
 
 
 def test_the_papers_table4_adds_up():
     """Its averages are over its rows and columns: a figure copied wrongly would show."""
     rows = (plan.RANDOM, plan.IMAGENET, plan.CROSS_MODAL, plan.RA, plan.TAP, plan.MMCC)
-    table = paper_figures.TABLE4
+    table = tables_paper.TABLE4
     columns = [name for name in table[plan.MMCC] if name != plan.AVERAGE]
     for name in (*rows, plan.AVERAGE, plan.SCRATCH):
         assert sum(table[name][column] for column in columns) / 5 == pytest.approx(table[name][plan.AVERAGE], abs=0.1)
@@ -194,7 +194,7 @@ def test_the_papers_table4_adds_up():
 
 
 def test_the_papers_best_are_where_it_says():
-    for figure in paper_figures.TABLE2[plan.MMCC]:
-        assert max(paper_figures.TABLE2, key=lambda row, f=figure: paper_figures.TABLE2[row][f]) == plan.MMCC
-    ranks = {row: figures["cycle_rank"] for row, figures in paper_figures.TABLE1.items()}
+    for figure in tables_paper.TABLE2[plan.MMCC]:
+        assert max(tables_paper.TABLE2, key=lambda row, f=figure: tables_paper.TABLE2[row][f]) == plan.MMCC
+    ranks = {row: figures["cycle_rank"] for row, figures in tables_paper.TABLE1.items()}
     assert max(ranks, key=ranks.__getitem__) == plan.MULTIMODAL and ranks[plan.MMCC] == 93.6

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 
 from mmcc.report.tables import Cell, Column, Row, Table
-from mmcc.reproduce import paper_figures, plan
+from mmcc.reproduce import plan, tables_paper
 from mmcc.reproduce.findings import Findings
-from mmcc.reproduce.rows import DIFFERENCES, INTERVALS, LABELS, PAPER, difference_cell, quoted_cell
+from mmcc.reproduce.tables_rows import DIFFERENCES, INTERVALS, LABELS, PAPER, difference_cell, quoted_cell
 
 _HEADS = {
     **{plan.RANDOM: "random pairs", plan.CROSS_MODAL: "cosine", plan.TAP: "TAP", plan.RA: "RA"},
@@ -45,7 +45,7 @@ def _samples(findings: Findings, row: str, sampler: str) -> bool:
 
 def _quoted(cells: Sequence[Cell], samplers: Sequence[str], row: str) -> tuple[Cell, ...]:
     """The paper knows no MMCC+."""
-    quoted: Mapping[str, float] = paper_figures.TABLE4.get(row, {})
+    quoted: Mapping[str, float] = tables_paper.TABLE4.get(row, {})
     laid: list[Cell] = []
     for cell, sampler in zip(cells, samplers, strict=True):
         laid += [cell, *([quoted_cell(quoted, sampler)] if sampler != plan.PLUS else [])]

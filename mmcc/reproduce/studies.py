@@ -7,7 +7,7 @@ from functools import cache
 from mmcc.report.tables import Cell, Column, Row, Table
 from mmcc.reproduce import plan
 from mmcc.reproduce.findings import Findings
-from mmcc.reproduce.rows import INTERVALS, LABELS, FigureColumn, columns_of
+from mmcc.reproduce.tables_rows import INTERVALS, LABELS, FigureColumn, columns_of
 from mmcc.training.config import load_config
 
 _FIGURES = (

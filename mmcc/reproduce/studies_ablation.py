@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from mmcc.report.tables import Column, Row, Table
 from mmcc.reproduce import plan
 from mmcc.reproduce.findings import Findings, Measure
-from mmcc.reproduce.rows import DIFFERENCES, INTERVALS, FigureColumn, difference_cell
+from mmcc.reproduce.tables_rows import DIFFERENCES, INTERVALS, FigureColumn, difference_cell
 
 TITLE = "Ablation: what the parts of MMCC+ are worth"
 _COLUMNS = (

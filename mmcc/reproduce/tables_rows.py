@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from mmcc.evaluation.evaluate import reference
+from mmcc.report.evaluation import reference
 from mmcc.report.tables import EMPTY, Cell, Column, Row, Table
 from mmcc.reproduce import plan
 from mmcc.reproduce.findings import Findings, Measure
