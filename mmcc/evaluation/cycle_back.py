@@ -1,9 +1,9 @@
-"""Does a cycle come back to where it began, and do a moment's frame and words find each other? (Table 1)
+"""Does a cycle return to where it started, and do a moment's frame and words find each other? (Table 1)
 
-Over all segments of held-out videos, side by side, as validation cuts them; every edge sees every node, and the cycle
-walks the path that the model was trained on. The figures are those of `mmcc.objectives.scoring`, shares in percent,
-each the mean of its two modalities' (reported apart as "vision/…" and "text/…"). Starts are drawn by concreteness, and
-once more uniformly ("…/uniform_starts"), since a model that chooses easy starts is not thereby a better one.
+Over all consecutive segments of held-out videos, cut as in validation; every edge sees every node, and the cycle takes
+the path that the model was trained on. The figures are those of `mmcc.objectives.scoring`, shares in percent, each the
+mean over the two modalities (also reported separately as "vision/…" and "text/…"). Starts are sampled by concreteness,
+and once more uniformly ("…/uniform_starts"), since a model that prefers easy starts is not better for it.
 
 Shapes: B segments, V videos.
 """
@@ -78,11 +78,11 @@ def evaluate(
 
 
 def _require_whole(model: MMCC) -> None:
-    """A rank counts how many score less than the start: of what is no number, none does, and it would look like one."""
+    """A rank counts how many nodes score less than the start: with NaN none does, which looks like a valid rank."""
     broken = [name for name, tensor in model.state_dict().items() if not tensor.isfinite().all()]
     if broken:
-        cause = f"holds what is no number, in {broken[0]}"
-        raise InputError("the model", cause, "Train it at a lower rate, or name an earlier --checkpoint.")
+        cause = f"contains NaN or Inf in {broken[0]}"
+        raise InputError("the model", cause, "Train it at a lower rate, or choose an earlier --checkpoint.")
 
 
 def _finite(nodes: dict[str, Nodes], videos: Sequence[str], corpus: Corpus) -> dict[str, Nodes]:
@@ -91,8 +91,8 @@ def _finite(nodes: dict[str, Nodes], videos: Sequence[str], corpus: Corpus) -> d
         broken_B = (~whole_BN & of_modality.valid).any(dim=1)
         if broken_B.any():
             video = videos[int(broken_B.nonzero()[0])]
-            cause = f"{video} is embedded as no number"
-            raise InputError(corpus.path, cause, "Its feature vectors hold NaN: make them again.")
+            cause = f"the embedding of {video} contains NaN or Inf"
+            raise InputError(corpus.path, cause, "Its feature vectors contain NaN: compute them again.")
     return nodes
 
 
@@ -112,12 +112,12 @@ class _Sums:
                 np.add.at(sums, place, _numbers(more))
 
     def figure(self, name: str, scale: float = 1.0) -> PerVideo:
-        """Of one modality."""
+        """A figure of one modality."""
         totals, counts = self._sums[name]
         return PerVideo(self.videos, scale * totals, counts)
 
     def both(self, name: str, scale: float = 1.0) -> PerVideo:
-        """The mean of the modalities' figures: each is given half of the count, however many nodes it has."""
+        """The mean over the modalities: each counts half, however many nodes it has."""
         sides = [self._sums[f"{modality}/{name}"] for modality in MODALITIES]
         sides = [(totals, counts) for totals, counts in sides if counts.any()]
         all_counts = sum(counts.sum() for _, counts in sides)
@@ -140,8 +140,8 @@ def _result(sums: _Sums, videos: UsableVideos) -> TaskResult:
 
 
 def _references(sums: _Sums) -> dict[str, float]:
-    """A model that knows nothing ranks in the middle, returns to one node of N, and goes forward as often as there is
-    a later node to go to."""
+    """By chance a rank is 50, one cycle in N returns to its start, and a walk goes forward as often as a random node is
+    later."""
     references = {f"chance/{name}": 50.0 for name in CROSS_MODAL}
     for variant in ("", f"/{UNIFORM}"):
         references |= {f"chance/{name}{variant}": 50.0 for name in RANKS}
@@ -153,11 +153,11 @@ def _references(sums: _Sums) -> dict[str, float]:
 
 def _notes(videos: UsableVideos) -> list[str]:
     left_out = len(videos.unusable)
-    return [f"{left_out} videos have no segment: {videos.why_unusable()}"] if left_out else []
+    return [f"{left_out} videos yield no segment: {videos.why_unusable()}"] if left_out else []
 
 
 def _report(figures: dict[str, PerVideo], sums: _Sums, name: str, scale: float = 1.0) -> None:
-    """The mean of the modalities, and each of them; a figure of which there is nothing to count is left out."""
+    """The mean over the modalities, and each of them; figures without a count are left out."""
     found = {name: sums.both(name, scale)}
     found |= {f"{modality}/{name}": sums.figure(f"{modality}/{name}", scale) for modality in MODALITIES}
     figures |= {each: figure for each, figure in found.items() if figure.counts.any()}

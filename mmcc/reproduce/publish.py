@@ -1,6 +1,6 @@
-"""What was found, written down: results.json, tables as Markdown and LaTeX, and a page with plots.
+"""Write the results: results.json, tables as Markdown and LaTeX, and a page with plots.
 
-Nothing in it tells the time it took or the day: a command that was stopped and gone on with writes the same files.
+They contain no times or dates, so that a command that was stopped and resumed writes the same files.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ RESULTS, PAGE, TABLES = "results.json", "index.html", "tables"
 
 @dataclass(frozen=True)
 class Published:
-    """What a call of `reproduce` shows."""
+    """The result of a call of `reproduce`."""
 
     content: dict[str, Any]  # of results.json
     tables: dict[str, list[Table]]
@@ -38,7 +38,7 @@ class Published:
 
 
 def publish(runner: Runner, shown: list[str], seeds: int | None) -> Published:
-    """Lay out the tables shown and write everything to the runner's folder."""
+    """Lay out the tables and write everything to the runner's folder."""
     found = {name: runner.findings.of_table(plan.measures_of(name), plan.seeds_of(name, seeds)) for name in shown}
     tables = {name: LAYOUTS[name](found[name]) for name in shown}
     lines = _curves(runner, shown, seeds)
@@ -103,7 +103,7 @@ def _page(
     return write_page("Multi-modal temporal cycle consistency: the tables", lead, sections)
 
 
-_QUICK = "The quick budget only shows that everything works: after so few steps no figure says anything."
+_QUICK = "The quick budget is a smoke test: after so few training steps the figures mean nothing."
 
 
 def _corpus(runner: Runner) -> dict[str, Any]:
@@ -139,31 +139,31 @@ def _figures(found: Findings) -> dict[str, dict[str, dict[str, Any]]]:
 
 
 def _runs(runner: Runner, shown: list[str], seeds: int | None) -> list[dict[str, Any]]:
-    """Every run behind the tables: which settings are not its configuration's own, and which checkpoint counts."""
-    told = []
+    """Every run behind the tables: its changes to a shipped configuration, and the checkpoint measured."""
+    runs = []
     for (name, seed), job in plan.jobs_of(shown, runner.budget, runner.videos.fingerprint, seeds).items():
         trained = runner.trained.get((name, seed))
         run = plan.runs()[name]
-        told.append(
+        runs.append(
             {
                 **{"run": name, "seed": seed, "folder": f"runs/{job.key}", "config": run.config},
                 **{"overrides": list(run.overrides), "init": run.init, "steps": job.config.train.steps},
                 "checkpoint": trained.step if trained else None,
             }
         )
-    return told
+    return runs
 
 
 def _curves(runner: Runner, shown: list[str], seeds: int | None) -> dict[str, dict[str, Points]]:
-    """Figure → row → points, of the models that the tables compare; others where there are only those."""
+    """Figure → row → points of the models that the tables compare, or of all runs where there are none of these."""
     jobs = plan.jobs_of(shown, runner.budget, runner.videos.fingerprint, seeds)
     names = list(dict.fromkeys(name for name, _ in jobs))
     compared = [name for name in names if name in plan.TRAINED] or names
     found: dict[str, dict[str, Points]] = {figure: {} for figure in FIGURES}
     for name in compared:
         of_name = [job for (run, _), job in jobs.items() if run == name]
-        begun_with = of_name[0].init
-        first_step = (begun_with.config.train.steps or 0) if begun_with else 0
+        init = of_name[0].init
+        first_step = (init.config.train.steps or 0) if init else 0
         for figure in FIGURES:
             found[figure][name] = curve([runner.folder(job) for job in of_name], figure, first_step)
     return found

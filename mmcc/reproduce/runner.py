@@ -1,10 +1,10 @@
-"""Train what is missing, measure what is missing; stopped at any moment, go on.
+"""Train and measure what is missing. It may be stopped at any time, and resumes where it was.
 
-    OUT/runs/KEY/               a run as `mmcc train` makes it; KEY tells by its end what decides the run
+    OUT/runs/KEY/               a run as `mmcc train` writes it; KEY ends with a hash of everything that affects the run
     OUT/results/KEY/TASK.json   what was measured of it
 
-A run is finished when its last checkpoint is of the step that was planned. One that cannot be trained, or a task that
-cannot be measured, is told of in the notes; the others go on.
+A run is finished when its last checkpoint has the planned step. A run that cannot be trained, or a task that cannot be
+measured, becomes a note; the others continue.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Trained:
 
 
 class Runner:
-    """Jobs of one corpus and one budget, in one folder."""
+    """The jobs of one corpus and one budget, in one folder."""
 
     def __init__(
         self,
@@ -63,20 +63,20 @@ class Runner:
     ) -> None:
         self.corpus, self.out, self.budget, self.say, self.bars = corpus, out, budget, say, bars
         self.at_once = at_once  # runs to train at a time
-        self.imagenet = imagenet  # weights of a ResNet-18; None: those of the extra
+        self.imagenet = imagenet  # weights of a ResNet-18; None: the network of the extra
         self.videos = EvaluationVideos(Corpus.open(corpus), most_training=budget.arrow_videos)
         self.store = Store(out / "results")
         self.findings = Findings(training_videos=self.videos.training_total)
         self.trained: dict[tuple[str, int], Trained] = {}
         self._failed: dict[str, str] = {}  # a job's key → why
-        self._untrained: dict[str, Evaluator | None] = {}  # kept: ImageNet's network takes its time
-        self._identity = {name: name for name in plan.UNTRAINED}  # what tells it from another of its name
+        self._untrained: dict[str, Evaluator | None] = {}  # kept, since ImageNet's network is slow
+        self._identity = {name: name for name in plan.UNTRAINED}  # distinguishes weights of the same name
 
     def folder(self, job: Job) -> Path:
         return self.out / "runs" / job.key
 
     def progress(self, job: Job) -> Progress | None:
-        """How far a run is; None where it has not begun, or has no whole checkpoint."""
+        """How far a run is; None where it has not started, or has no intact checkpoint."""
         try:
             newest = Checkpoints(self.folder(job)).newest(_silent)
         except InputError:
@@ -84,8 +84,8 @@ class Runner:
         return read_progress(newest) if newest else None
 
     def run(self, tables: Sequence[str], seeds: int | None) -> list[str]:
-        """All that the tables need, and which of them the corpus allows. If nothing comes of it, InputError."""
-        if self.imagenet:  # what was named must be there: it is not left out hours later
+        """Train and measure what the tables need; returns those that the corpus allows. InputError if none."""
+        if self.imagenet:  # fail now rather than leave it out hours later
             self._untrained[plan.IMAGENET] = self._open_untrained(plan.IMAGENET)
             self._identity[plan.IMAGENET] = f"{plan.IMAGENET} {hashlib.sha256(self.imagenet.read_bytes()).hexdigest()}"
         tables = self._possible(tables)
@@ -109,7 +109,7 @@ class Runner:
         return tables
 
     def _possible(self, tables: Sequence[str]) -> list[str]:
-        """Those of which the corpus allows to measure something, so that nothing is trained in vain."""
+        """The tables that the corpus allows to measure, at least in part, so that nothing is trained in vain."""
         possible = []
         for table in tables:
             tasks = dict.fromkeys(task for tasks in plan.measures_of(table).values() for task in tasks)
@@ -124,7 +124,7 @@ class Runner:
         return possible
 
     def _needed(self, tables: Sequence[str], seeds: int | None) -> dict[tuple[str, int], Job]:
-        """The runs of which something can be measured, and those that they begin with."""
+        """The runs that something can be measured of, and those they start from."""
         jobs = plan.jobs_of(tables, self.budget, self.videos.fingerprint, seeds)
         needed = set()
         for (name, seed), job in jobs.items():
@@ -135,10 +135,10 @@ class Runner:
 
     def _nothing(self) -> InputError:
         cause = f"nothing can be measured ({'; '.join(self.findings.notes)})"
-        return InputError(self.corpus, cause, "See to the first of these, and run the same command again.")
+        return InputError(self.corpus, cause, "Fix the first of these, and run the same command again.")
 
     def is_complete(self, table: str, seeds: int | None) -> bool:
-        """Whether all of a table was trained and measured before: then it can be shown beside what was asked for."""
+        """Whether a table was trained and measured before, so that it can be shown beside those asked for."""
         jobs = self._needed([table], seeds)
         for key, job in jobs.items():
             if key not in self.trained and not self._find_trained(job):
@@ -152,7 +152,7 @@ class Runner:
         return bool(jobs) and arrow
 
     def _tasks_of(self, row: str, seed: int, tables: Iterable[str], seeds: int | None) -> list[str]:
-        """What is measured of one run alone."""
+        """The tasks that are measured of this run."""
         wanted = [
             task
             for table in tables
@@ -162,8 +162,8 @@ class Runner:
         return [task for task in dict.fromkeys(wanted) if not self.videos.lacks(find_task(task).needs)]
 
     def _train_side_by_side(self, jobs: Mapping[tuple[str, int], Job], estimate: Estimate) -> None:
-        """What fails here is trained again, one by one."""
-        keys = {job.key: key for key, job in jobs.items()}  # rows of the same settings are one run
+        """Runs that fail here are trained again, one by one."""
+        keys = {job.key: key for key, job in jobs.items()}  # rows with the same settings are one run
         trainings = [
             Training(jobs[key], self.folder(jobs[key]), self._config(jobs[key]), left)
             for key in keys.values()
@@ -174,17 +174,17 @@ class Runner:
                 self.corpus,
                 trainings,
                 self.at_once,
-                begins=lambda job: self.say(estimate.heading(keys[job.key])),
+                started=lambda job: self.say(estimate.heading(keys[job.key])),
                 ended=lambda job: estimate.done(keys[job.key], self.progress(job)),
             )
 
     def _train(self, job: Job, heading: str) -> bool:
-        """Whether the run is finished now."""
+        """Whether the run is finished."""
         if self._find_trained(job):
             return True
         self.say(heading)
         if job.init is not None and job.init.key in self._failed:
-            return self._fail(job, f"the run it begins with failed: {self._failed[job.init.key]}")
+            return self._fail(job, f"the run it starts from failed: {self._failed[job.init.key]}")
         try:
             train_run(self.corpus, self.folder(job), self._config(job), say=self.say)
         except InputError as error:
@@ -224,7 +224,7 @@ class Runner:
                 self.findings.add(job.run, task, job.seed, result)
 
     def _known(self, job: Job, task: str) -> bool:
-        """Take over a result that was measured before; whether there is one."""
+        """Whether a stored result exists; it is added to the findings."""
         trained = self.trained[job.run, job.seed]
         result = self.store.load(job.key, task, self._mark(trained.weights, task))
         if result:
@@ -250,7 +250,7 @@ class Runner:
         return result is not None
 
     def _find_untrained(self, name: str) -> Evaluator | None:
-        """None, with a note, where it cannot be had."""
+        """None, with a note, where the model is not available."""
         if name not in self._untrained:
             try:
                 self._untrained[name] = self._open_untrained(name)
@@ -277,7 +277,7 @@ class Runner:
         return None
 
     def _measure_arrow(self, seed: int) -> None:
-        """Table 4 of one training seed: all rows' features on pairs of all columns."""
+        """Table 4 of one training seed: the features of all rows on the pairs of all columns."""
         if self._stored_arrow(seed):
             return
         evaluators = self._all_evaluators(seed)
@@ -296,12 +296,12 @@ class Runner:
         except InputError as error:
             self._note(f"{plan.ARROW}: seed {seed}: {error.cause}")
             return
-        if len(embedded) == len(evaluators):  # else all of it is asked for again the next time
+        if len(embedded) == len(evaluators):  # otherwise it is measured again the next time
             self.store.save(_arrow_key(seed), plan.ARROW, self._arrow_mark(seed), result, None)
         self.findings.add(plan.ARROW, plan.ARROW, seed, result)
 
     def _all_evaluators(self, seed: int) -> dict[str, Evaluator]:
-        """Every row of Table 4."""
+        """One for every row of Table 4."""
         untrained = {name: evaluator for name in plan.UNTRAINED if (evaluator := self._find_untrained(name))}
         rows = [name for name in plan.TRAINED if (name, seed) in self.trained]
         adapters = {name: open_adapter(self.trained[name, seed].checkpoint.folder) for name in rows}
@@ -319,7 +319,7 @@ class Runner:
         return self._mark(rows, plan.ARROW, self.budget.scratch_steps)
 
     def _mark(self, who: str | dict[str, str], task: str, *rest: int) -> str:
-        """What decides a result."""
+        """A hash of everything that affects a result."""
         return fingerprint(self.videos.fingerprint, self.videos.training, who, task, *rest)
 
     def _note(self, line: str) -> None:
@@ -332,4 +332,4 @@ def _arrow_key(seed: int) -> str:
 
 
 def _silent(_: str) -> None:
-    """A damaged checkpoint is told of when the run goes on."""
+    """A damaged checkpoint is reported when the run resumes."""

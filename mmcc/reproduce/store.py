@@ -1,7 +1,7 @@
-"""Results at rest, a JSON file for each model and task, so that nothing is measured twice.
+"""Results on disk, a JSON file for each model and task, so that nothing is measured twice.
 
-Each tells what it was measured on and with, by a fingerprint: if that has changed, or the file is damaged, it does not
-count.
+Each carries a fingerprint of what it was measured on and with; a result with another fingerprint, or a damaged file, is
+ignored.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from mmcc.text import strict_json
 
 
 def fingerprint(*parts: Any) -> str:
-    """Of whatever decides a result; JSON's kinds of values."""
+    """A hash of everything that affects a result, given as JSON values."""
     return hashlib.sha256(json.dumps([SCHEMA, mmcc.__version__, *parts], sort_keys=True).encode()).hexdigest()
 
 
@@ -32,7 +32,7 @@ class Store:
         return self.folder / key / f"{task}.json"
 
     def load(self, key: str, task: str, expected: str) -> TaskResult | None:
-        """None where there is none, or one that no longer holds."""
+        """None where there is no valid result."""
         try:
             content = json.loads(self.path(key, task).read_text(encoding="utf-8"))
             return TaskResult.from_json(content["result"]) if content["fingerprint"] == expected else None
@@ -40,7 +40,7 @@ class Store:
             return None
 
     def save(self, key: str, task: str, found: str, result: TaskResult, step: int | None) -> None:
-        """`step`: of the checkpoint; None for a learner that was not trained."""
+        """`step`: of the checkpoint; None for a model that was not trained."""
         path = self.path(key, task)
         with writing(path):
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""What was found as tables: ours with intervals, the paper's beside it, chance and ceilings above."""
+"""The paper's Tables 1 to 3 and transfer: our figures with intervals, the paper's beside them, references above."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ TRANSITIONS = (
 
 
 def table1(findings: Findings) -> list[Table]:
-    """Choices of the paper, and the loss terms of its appendix."""
+    """The paper's design choices, and the loss terms of its appendix."""
     used = "(the paper's choice)"
     groups: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
         (
@@ -127,7 +127,7 @@ def table2(findings: Findings, task: str = plan.ANTICIPATION, title: str = "Tabl
     for place, run in enumerate(measured(findings, task)):
         cells = cells_of(findings, run, task, ANTICIPATION, tables_paper.TABLE2.get(run, {}) if quotes else None)
         rows.append(Row((LABELS[run],), cells, rule=not place))
-        if run == plan.CROSS_MODAL:  # it recognises the present, which is no later step
+        if run == plan.CROSS_MODAL:  # it recognises the present, which is not a later step
             without = [each.variant("/current_removed") for each in ANTICIPATION]
             cells = cells_of(findings, run, task, without, {} if quotes else None)
             rows.append(Row((f"{LABELS[run]}, current step removed",), cells))
@@ -139,7 +139,7 @@ def table2(findings: Findings, task: str = plan.ANTICIPATION, title: str = "Tabl
 def table3(
     findings: Findings, task: str = plan.UNSHUFFLING, title: str = "Table 3: unshuffling image collections"
 ) -> list[Table]:
-    """Which order the segments of a video had."""
+    """The order of a video's labelled clips."""
     quotes = task == plan.UNSHUFFLING
     rows = reference_rows(findings, task, UNSHUFFLING, tables_paper.TABLE3 if quotes else None)
     for place, run in enumerate(measured(findings, task)):
@@ -169,7 +169,7 @@ _ORDERS = (
 
 
 def _other_orders(findings: Findings, task: str, title: str) -> Table:
-    """Kendall's τ of the same graphs ordered in other ways."""
+    """Kendall's τ of the same graphs, ordered in other ways."""
     rows = [
         Row((LABELS[run],), tuple(findings.cell(run, task, figure.name) for figure in _ORDERS))
         for run in measured(findings, task)
@@ -191,7 +191,7 @@ def _transitions(findings: Findings) -> Table:
 
 
 def transfer(findings: Findings) -> list[Table]:
-    """Tables 2 and 3 on tasks that nothing was trained on."""
+    """Tables 2 and 3 on tasks that no model was trained on."""
     return [
         *table2(findings, plan.TRANSFER_ANTICIPATION, "Transfer to related tasks: future actions"),
         *table3(findings, plan.TRANSFER_UNSHUFFLING, "Transfer to related tasks: unshuffling"),

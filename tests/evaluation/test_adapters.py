@@ -158,7 +158,7 @@ def test_a_checkpoint_that_is_not_there_is_told_with_those_that_are(runs, which)
 def test_what_is_no_run_is_told(tmp_path):
     with pytest.raises(InputError, match="no such folder"):
         open_adapter(tmp_path / "nowhere")
-    with pytest.raises(InputError, match="no run and no checkpoint"):
+    with pytest.raises(InputError, match="neither a run nor a checkpoint"):
         open_adapter(tmp_path)
     (tmp_path / "checkpoints").mkdir()
     with pytest.raises(InputError, match="no checkpoint yet"):
@@ -175,7 +175,7 @@ def damage(folder: Path, name: str, content: str) -> None:
         ("vocabulary.txt", "<padding>\n<unknown>\negg\n", "has 3 words, but its model was trained with"),
         ("vocabulary.txt", "egg\n", "is not a vocabulary"),
         ("config.yaml", "a: [", "cannot be read"),
-        ("config.yaml", "text", "holds no settings"),
+        ("config.yaml", "text", "contains no settings"),
         ("config.json", "{}", "model_type is None"),
         ("model.safetensors", "", "not a readable .safetensors"),
     ],

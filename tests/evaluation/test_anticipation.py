@@ -168,7 +168,7 @@ def test_what_is_left_out_is_told():
     stranger = video("s", "jam", 1)
     empty = EmbeddedVideo("e", ("tea",), [], np.arange(2.0), stranger.frames, np.empty(0), None)
     result = evaluate(Table(), [video("v", "tea", 1), stranger, empty], {"tea": TEA})
-    assert result.notes == ["1 videos are of other tasks", "1 videos have no labelled step, or no frame"]
+    assert result.notes == ["1 videos belong to other tasks", "1 videos have no labelled step or no frame"]
     assert result.figures["recall@1"].counts.tolist() == [1, 0, 0]
 
 
@@ -180,7 +180,7 @@ def test_a_prediction_that_is_no_number_is_told():
 @pytest.mark.parametrize("videos", [[], [video("v", "tea", 4)]])
 def test_nothing_to_ask_about_is_no_figure_but_a_note(videos):
     result = evaluate(Table(), videos, TASKS)
-    assert result.figures == {} and "no clip" in result.notes[-1]
+    assert result.figures == {} and "no labelled clip" in result.notes[-1]
 
 
 def test_of_two_texts_none_can_be_removed():

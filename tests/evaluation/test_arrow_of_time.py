@@ -145,7 +145,7 @@ def test_the_table_has_all_cells_and_averages():
     assert means["forward/model"] > 65
     assert result.references["chance/accuracy"] == 50
     assert result.references["steps_known/random"] == 50  # no step is labelled
-    assert result.notes == ["40 videos to learn from, 15 to test on"]
+    assert result.notes == ["40 training videos, 15 test videos"]
 
 
 def test_steps_known_by_hand():
@@ -163,7 +163,7 @@ def test_videos_must_be_the_same_and_test_videos_unseen():
     one, other = videos_of(5, "train"), videos_of(5, "test")
     with pytest.raises(ValueError, match="same videos"):
         evaluate({"random": None}, {"a": Split(one, other), "b": Split(one, other[:4])})
-    with pytest.raises(ValueError, match="both to learn from"):
+    with pytest.raises(ValueError, match="both the training and the test part"):
         evaluate({"random": None}, {"a": Split(one, [*other, one[0]])})
 
 

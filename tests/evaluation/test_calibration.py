@@ -173,7 +173,7 @@ def test_without_a_past_two_kinds_of_evidence_do(asked):
     two = [Asked(each.evidence[:, :2], *each[1:]) for each in asked]
     found = calibrate(*two)
     assert (len(found.steps_weights), len(found.none_weights)) == (5, 4)
-    with pytest.raises(ValueError, match="does not go with"):
+    with pytest.raises(ValueError, match="does not fit 6 columns"):
         found(asked[0].evidence)
 
 

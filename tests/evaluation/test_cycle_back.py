@@ -49,7 +49,7 @@ def test_what_is_no_number_has_no_rank(kitchen):
     def spoil(model):
         model.predictors.forward_head[0].weight.data[0, 0] = torch.nan
 
-    with pytest.raises(InputError, match=r"the model: holds what is no number, in .*weight"):
+    with pytest.raises(InputError, match=r"the model: contains NaN or Inf in .*weight"):
         result_of(kitchen, small_model(kitchen, spoil))
 
     class Overflowing(torch.nn.Module):
@@ -58,7 +58,7 @@ def test_what_is_no_number_has_no_rank(kitchen):
 
     model = small_model(kitchen)
     model.frame_encoder = Overflowing()
-    with pytest.raises(InputError, match="is embedded as no number"):
+    with pytest.raises(InputError, match=r"the embedding of .* contains NaN"):
         result_of(kitchen, model)
 
 
@@ -145,7 +145,7 @@ def test_videos_without_a_segment_are_noted_or_refused(kitchen):
     unusable = [each for each in videos.ids if UsableVideos(corpus, "train", strict).unusable.get(each)]
     assert unusable and len(unusable) < len(videos.ids)
     result = evaluate(small_model(kitchen), vocabulary, corpus, videos.ids, strict, CYCLE)
-    assert len(result.notes) == 1 and result.notes[0].startswith(f"{len(unusable)} videos have no segment: ")
+    assert len(result.notes) == 1 and result.notes[0].startswith(f"{len(unusable)} videos yield no segment: ")
     assert not set(unusable) & set(result.figures["cycle_rank"].videos)
     with pytest.raises(InputError, match="none of its 4 test videos can be used"):
         evaluate(small_model(kitchen), vocabulary, corpus, unusable, strict, CYCLE)

@@ -90,7 +90,7 @@ def test_progress_is_over_videos(vectors_corpus):  # noqa: F811
 def test_an_embedding_that_is_no_number_names_the_video(vectors_corpus):  # noqa: F811
     ids = vectors_corpus.ids[:3]
     spoilt = torch.from_numpy(vectors_corpus[ids[1]].frames(4, 5)).double()
-    with pytest.raises(InputError, match=rf"1 of \d+ frames of {ids[1]} as no number"):
+    with pytest.raises(InputError, match=rf"embedding of 1 of \d+ frames of {ids[1]} contains NaN"):
         embed_videos(Raw(spoilt), vectors_corpus, ids)
 
 

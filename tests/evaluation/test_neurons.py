@@ -188,7 +188,7 @@ def test_silence_and_broken_embeddings_are_refused(vectors_corpus):  # noqa: F81
         spoken_words([replace(video, times=video.times + 1e6)], corpus)
     broken = replace(drawn_video(3), id=video.id)
     broken.frames.z[0, 0] = np.nan
-    with pytest.raises(InputError, match="no number"):
+    with pytest.raises(InputError, match="contains NaN or Inf"):
         dissect([broken], corpus)
     short = neurons.evaluate([video], corpus)  # no word of the steps is said often enough
-    assert short.figures == {} and short.notes == ["no word of the steps is said over 50 frames or more"]
+    assert short.figures == {} and short.notes == ["no word of a step's text is spoken over 50 frames or more"]

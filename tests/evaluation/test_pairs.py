@@ -32,7 +32,7 @@ def test_pairs_are_different_frames_from_different_starts(frames, per_video, see
 
 @settings(max_examples=30)
 @given(st.integers(2, 30), st.integers(0, 10**6))
-def test_the_future_is_the_learners_best_other_frame(frames, seed):
+def test_the_future_is_the_models_best_other_frame(frames, seed):
     adapter, video = LinearAdapter(), drawn_video(frames, seed=seed)
     pairs = sample_pairs([video], adapter, per_video=frames)
     futures = adapter.future(video.frames)
@@ -54,7 +54,7 @@ def test_a_sampler_that_always_goes_forward_is_still_shuffled():
     assert 0.45 < pairs.earlier_first[pairs.forward].mean() < 0.55
 
 
-def test_without_a_learner_any_two_frames_are_as_likely():
+def test_without_a_model_any_two_frames_are_as_likely():
     videos = [drawn_video(4, name=str(number)) for number in range(600)]
     pairs = sample_pairs(videos, per_video=4)
     counts = np.zeros((4, 4))
@@ -75,7 +75,7 @@ def test_starts_are_drawn_by_concreteness():
     assert np.mean([2 in pair for pair in unordered(sample_pairs(videos, per_video=1))]) < 0.6
 
 
-def test_a_learner_without_words_starts_anywhere():
+def test_a_model_without_words_starts_anywhere():
     videos = [drawn_video(5, None, name=str(number)) for number in range(200)]
     pairs = sample_pairs(videos, LinearAdapter(), per_video=1)
     start = np.where(pairs.forward == pairs.earlier_first, pairs.first, pairs.second)
@@ -90,7 +90,7 @@ def test_a_videos_pairs_depend_on_it_alone():
     assert sample_pairs([two], per_video=4, seed=1).first.tolist() != alone.first.tolist()
 
 
-@pytest.mark.parametrize("learner", [None, LinearAdapter()])
+@pytest.mark.parametrize("adapter", [None, LinearAdapter()])
 def test_a_video_of_one_frame_has_no_pair(adapter):
     pairs = sample_pairs([drawn_video(1, name="one"), drawn_video(3, name="three")], adapter, per_video=2)
     assert pairs.videos == ("one", "three") and pairs.of_video.tolist() == [1, 1]

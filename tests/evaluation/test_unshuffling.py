@@ -231,7 +231,7 @@ def test_what_is_said_in_a_segment_goes_into_its_state(reader):
     assert torch.allclose(with_text, expected[order], atol=1e-4)
     described = nodes.z + 100 * reader.embed_texts(TASK.steps).z
     assert torch.allclose(with_description, described[order], atol=1e-4)
-    assert "in 1 of 3 segments nothing is said: with text, too, they are only seen" in result.notes
+    assert "1 of 3 clips have no utterance: figures with text use their frames alone" in result.notes
 
 
 def test_the_figures_have_all_their_variants(reader):
@@ -250,7 +250,7 @@ def test_the_figures_have_all_their_variants(reader):
 
 def test_a_video_with_one_segment_is_left_out_and_told():
     result = evaluate(Clock(), [clock_video(1, "one"), clock_video(3, "three")])
-    assert result.notes == ["1 videos show fewer than two segments"]
+    assert result.notes == ["1 videos have fewer than two labelled clips"]
     assert result.figures["kendall_tau"].counts.tolist() == [0, 1]
     nothing = evaluate(Clock(), [clock_video(1)])
     assert nothing.references == {} and not any(figure.counts.any() for figure in nothing.figures.values())

@@ -231,7 +231,7 @@ def test_one_writer_at_a_time(small, steps_corpus, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["table9", "--corpus", "{corpus}", "-o", "{out}"], 2, "there is no table9"),
+        (["table9", "--corpus", "{corpus}", "-o", "{out}"], 2, "there is no table named table9"),
         (["table2", "--corpus", "nowhere", "-o", "{out}"], 3, "not a corpus"),
         (["table2", "--corpus", "{corpus}", "-o", "{corpus}/manifest.json"], 3, "is not a folder"),
         (["table2", "--corpus", "{corpus}", "-o", "{out}", "--seeds", "0"], 2, "at least 1"),

@@ -90,4 +90,4 @@ def test_what_is_no_model_is_refused_with_the_names_there_are(tmp_path, capsys):
         open_model(str(tmp_path / "nowhere"))
     assert "kitchen" in error.value.remedy
     assert main(["transitions", str(tmp_path), str(tmp_path)]) == 3
-    assert "is no run and no checkpoint" in capsys.readouterr().err
+    assert "is neither a run nor a checkpoint" in capsys.readouterr().err
