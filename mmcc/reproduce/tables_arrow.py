@@ -66,7 +66,9 @@ def _pairs(findings: Findings, samplers: Sequence[str]) -> Table:
         for sampler in samplers
     ]
     heads = ("to a later frame %", "seconds apart", "right by step numbers %")
-    said = "Right by step numbers: by ordering the steps that the frames show, with a coin toss where that decides nothing."
+    said = (
+        "Right by step numbers: by the order of the steps that the frames show, or a coin toss where that says nothing."
+    )
     columns = tuple(Column(head, better=0) for head in heads)
     return Table("Table 4: the pairs", ("chosen by",), columns, tuple(rows), (said, INTERVALS))
 

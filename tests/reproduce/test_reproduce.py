@@ -112,7 +112,9 @@ def test_a_row_that_embeds_nothing_is_left_out_of_table_4(finished, steps_corpus
     checksums = json.loads((folder / MANIFEST).read_text()) | {WEIGHTS_FILE: checksum(folder / WEIGHTS_FILE)}
     (folder / MANIFEST).write_text(json.dumps(checksums))
     found = reproduce(["table4"], steps_corpus, out, budget=TINY, seeds=1, say=silent)
-    assert [note for note in found.notes if "memdpc embeds" in note and note.startswith("arrow: memdpc, seed 0")]
+    assert [
+        note for note in found.notes if "memdpc's embedding of" in note and note.startswith("arrow: memdpc, seed 0")
+    ]
     accuracy = found.content["tables"]["table4"]["figures"][plan.ARROW][plan.ARROW]
     rows = {name.split("/")[1] for name in accuracy if name.startswith("accuracy")}
     assert plan.PLUS in rows and plan.MEMDPC not in rows
