@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test fuzz lint bench clean
 
 demo: .venv/installed
 	$(BIN)/mmcc demo -o demo $(if $(FRESH),--fresh)
@@ -10,26 +10,16 @@ demo: .venv/installed
 test: .venv/installed
 	$(BIN)/python -m pytest
 
+fuzz: .venv/installed
+	$(BIN)/python -m pytest -m hypothesis --hypothesis-profile=fuzz
+
 lint: .venv/installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
 bench: .venv/installed
-	$(BIN)/python -m benchmarks.ingest
-	$(BIN)/python -m benchmarks.read
-	$(BIN)/python -m benchmarks.captions
-	$(BIN)/python -m benchmarks.memory
-	$(BIN)/python -m benchmarks.robustness
-	$(BIN)/python -m benchmarks.calibration
-	$(BIN)/python -m benchmarks.leaks
-	$(BIN)/python -m benchmarks.references
-	$(BIN)/python -m benchmarks.kitchen
-	$(BIN)/python -m benchmarks.step
-	$(BIN)/python -m benchmarks.ordering
-	$(BIN)/python -m benchmarks.tasks
-	$(BIN)/python -m benchmarks.tools
-	$(BIN)/python -m benchmarks.search
+	$(BIN)/python -m benchmarks $(if $(ONLY),--only "$(ONLY)")
 
 clean:
 	rm -rf .venv build demo

@@ -13,8 +13,8 @@ import pytest
 from mmcc.cli.main import VERBS
 from mmcc.corpus.crosstask import read_crosstask
 from mmcc.pretrained import SHIPPED
+from mmcc.settings import flatten, to_mapping
 from mmcc.training.config import Config
-from mmcc.training.settings import flatten, to_mapping
 
 ROOT = Path(__file__).parents[1]
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
@@ -90,7 +90,7 @@ def test_every_flag_in_the_documents_exists():
     text = "".join(page.read_text() for page in PAGES)
     told = ""
     verbs = [["mmcc", verb.__name__] for verb in VERBS]
-    for command in (*verbs, ["benchmarks.references"], ["torch.distributed.run"]):
+    for command in (*verbs, ["benchmarks.validity.references"], ["torch.distributed.run"]):
         help_of = subprocess.run([sys.executable, "-m", *command, "--help"], cwd=ROOT, capture_output=True, text=True)
         told += help_of.stdout
     flags = {flag for flag in re.findall(r"--[a-z][a-z-]+(?:\.[a-z_.]+)?", text) if "." not in flag}

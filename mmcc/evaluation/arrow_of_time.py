@@ -29,11 +29,11 @@ from mmcc.data.loader import read_frames
 from mmcc.errors import InputError
 from mmcc.evaluation.adapter import ModelAdapter
 from mmcc.evaluation.embedding import EmbeddedVideo
+from mmcc.evaluation.features_only import encoder_for
 from mmcc.evaluation.pairs import FramePairs, sample_pairs
 from mmcc.evaluation.results import TaskResult
 from mmcc.evaluation.task import EvaluationTask, Needs
 from mmcc.metrics import PerVideo
-from mmcc.models.config import ModelConfig
 from mmcc.models.encoders import build_frame_encoder
 from mmcc.models.mlp import mlp
 
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from mmcc.evaluation.evaluator import Evaluator
 
 STRENGTHS = (10.0, 1.0, 0.1, 0.01, 0.001, 0.0001)  # of λ, on features of unit size; the strongest first
+GRADIENT_TOLERANCE = 1e-6  # the fit ends when no component of the gradient is larger
 HELD_OUT = 5  # one training video in five is held out to choose λ
 SCRATCH, AVERAGE = "from_scratch", "average"
 
@@ -139,7 +140,13 @@ def fit_linear(x_PD: Tensor, label_P: Tensor, held_out_P: Tensor) -> Tensor:
 
 def _minimised(turned_PD: Tensor, strength: float, start_D: Tensor) -> Tensor:
     weights_D = start_D.clone().requires_grad_()
-    optimizer = torch.optim.LBFGS([weights_D], max_iter=500, tolerance_grad=1e-6, line_search_fn="strong_wolfe")
+    optimizer = torch.optim.LBFGS(
+        [weights_D],
+        max_iter=2000,  # enough: 512 dims under the weakest penalty take about 500
+        tolerance_grad=GRADIENT_TOLERANCE,
+        tolerance_change=0,  # by default it stops once a step gains less than 1e-9, with gradients of 1e-5
+        line_search_fn="strong_wolfe",
+    )
 
     def loss() -> Tensor:
         optimizer.zero_grad()
@@ -169,11 +176,8 @@ def scratch_accuracy(examples: Examples, scratch: Scratch) -> PerVideo:
     """The accuracy of a network trained on the training pairs, in percent."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(scratch.seed)
-        manifest = scratch.corpus.manifest
-        vectors = manifest.encoding == "float32"
-        encoder, size = ("features", manifest.size) if vectors else ("resnet18", 0)
-        config = ModelConfig(dims=scratch.dims, width=scratch.width, frame_encoder=encoder, feature_dims=size)
-        network = PairNetwork(build_frame_encoder(config), scratch.dims)
+        encoder = build_frame_encoder(encoder_for(scratch.corpus, scratch.width), scratch.dims)
+        network = PairNetwork(encoder, scratch.dims)
         _train(network, examples.train, scratch)
     network.eval()
     margins = []

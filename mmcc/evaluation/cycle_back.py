@@ -24,7 +24,7 @@ from mmcc.data.loader import validation_batches
 from mmcc.data.segments import UsableVideos
 from mmcc.data.vocabulary import Vocabulary
 from mmcc.errors import InputError
-from mmcc.evaluation.adapters import CrossModalAdapter
+from mmcc.evaluation.adapters import TrainedAdapter
 from mmcc.evaluation.results import TaskResult
 from mmcc.evaluation.task import EvaluationTask, NotMeasured
 from mmcc.metrics import Floats, PerVideo
@@ -32,8 +32,10 @@ from mmcc.models.model import MMCC
 from mmcc.models.nodes import Nodes
 from mmcc.objectives.config import CycleConfig
 from mmcc.objectives.scoring import MODALITIES, Scores, correspondence_scores, cycle_scores, padded_spans, scored_walk
+from mmcc.objectives.spec import spec_of
 from mmcc.training.config import Config
 from mmcc.training.run import CONFIG
+from mmcc.training.validation import SKILL_OF
 
 if TYPE_CHECKING:
     from mmcc.evaluation.evaluator import Evaluator
@@ -168,22 +170,29 @@ def _numbers(tensor: Tensor) -> Floats:
 
 
 def _run(evaluator: Evaluator) -> TaskResult:
+    """The figures that the model's skills were trained for."""
     adapter, checkpoint = evaluator.adapter, evaluator.checkpoint
-    if checkpoint is None or not isinstance(adapter, CrossModalAdapter):
+    if checkpoint is None or not isinstance(adapter, TrainedAdapter) or not isinstance(adapter.model, MMCC):
         raise NotMeasured(f"{adapter.name} walks no cycles")
+    if adapter.words is None:
+        raise NotMeasured(f"{adapter.name} does not embed text")
     config = Config.from_yaml(checkpoint.folder / CONFIG)
-    corpus, videos, vocabulary = evaluator.videos.corpus, evaluator.videos.primary, adapter.words.vocabulary
+    cycle = spec_of(config.objective).cycle(config.objective)
+    corpus, videos = evaluator.videos.corpus, evaluator.videos.primary
     try:
-        result = evaluate(adapter.model, vocabulary, corpus, videos, config.data, config.objective.cycle)
+        result = evaluate(adapter.model, adapter.words.vocabulary, corpus, videos, config.data, cycle)
     except ValueError as error:  # pictures for a model of feature vectors, or the other way round
         cause, _, remedy = str(error).partition("\n")
         raise InputError(corpus.path, f"does not fit {adapter.name}: {cause}", remedy) from None
-    if adapter.past is not None:
-        return result
-    # No loss has trained its predictors: only the cross-modal figures say something about it.
-    figures = {name: figure for name, figure in result.figures.items() if name.split("/")[-1] in CROSS_MODAL}
-    references = {name: value for name, value in result.references.items() if name.split("/")[-1] in CROSS_MODAL}
+    trained = [name for name, skill in SKILL_OF.items() if skill in adapter.skills]
+    figures = {name: figure for name, figure in result.figures.items() if _is_among(name, trained)}
+    references = {name: value for name, value in result.references.items() if _is_among(name, trained)}
     return TaskResult(result.task, figures, references, result.notes)
+
+
+def _is_among(name: str, figures: Sequence[str]) -> bool:
+    """Whether "chance/vision/cycle_rank/uniform_starts", say, belongs to one of the figures."""
+    return any(part in figures for part in name.split("/"))
 
 
 CYCLE = EvaluationTask(

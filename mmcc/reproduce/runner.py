@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mmcc.corpus import Corpus
-from mmcc.errors import InputError, MissingDependency
+from mmcc.errors import Diverged, InputError, MissingDependency
 from mmcc.evaluation import arrow_of_time
 from mmcc.evaluation.adapter import ModelAdapter
 from mmcc.evaluation.adapters import open_adapter
@@ -27,6 +27,7 @@ from mmcc.evaluation.results import TaskResult
 from mmcc.evaluation.runs import Checkpoint, find_checkpoint
 from mmcc.evaluation.task import NotMeasured, find_task
 from mmcc.evaluation.videos import EvaluationVideos
+from mmcc.models.encoders import FrameResNetSettings
 from mmcc.models.registry import WEIGHTS_FILE
 from mmcc.reproduce import plan
 from mmcc.reproduce.eta import Estimate
@@ -189,6 +190,8 @@ class Runner:
             train_run(self.corpus, self.folder(job), self._config(job), say=self.say)
         except InputError as error:
             return self._fail(job, f"{error.path}: {error.cause}")
+        except Diverged as error:
+            return self._fail(job, str(error))
         return self._find_trained(job)
 
     def _config(self, job: Job) -> Config:
@@ -263,8 +266,9 @@ class Runner:
     def _open_untrained(self, name: str) -> Evaluator:
         if name == plan.IMAGENET:
             return Evaluator(imagenet_adapter(self.videos.corpus, weights=self.imagenet), self.videos, None, self.bars)
-        size = plan.plan_job(plan.PLUS, 0, self.budget, "").config.model  # that of the trained ones
-        adapter = random_adapter(self.videos.corpus, width=size.width, dims=size.dims)
+        model = plan.plan_job(plan.PLUS, 0, self.budget, "").config.model  # the size of the trained ones
+        width = getattr(model.frame_encoder, "width", FrameResNetSettings.width)
+        adapter = random_adapter(self.videos.corpus, width=width, dims=model.dims)
         return Evaluator(adapter, self.videos, None, self.bars)
 
     def _measured(self, evaluator: Evaluator, task: str, who: str) -> TaskResult | None:

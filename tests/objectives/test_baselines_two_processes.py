@@ -1,4 +1,4 @@
-"""The rivals in two processes with half the batch each: gradients and logs of one process with the whole."""
+"""The baselines in two processes with half the batch each: gradients and logs of one process with the whole."""
 
 import pytest
 import torch
@@ -8,12 +8,13 @@ from safetensors.torch import load_file, save_file
 
 from mmcc.models.nodes import Nodes
 from mmcc.objectives import (
-    AnticipationConfig,
     CrossModalConfig,
-    LossWeights,
-    ObjectiveConfig,
+    CrossModalObjectiveConfig,
+    MemDPCConfig,
+    RAConfig,
     SampleRng,
-    find_objective,
+    TAPConfig,
+    spec_of,
 )
 from mmcc.objectives.distribution import all_reduce_sum, world_size
 from tests.objectives.stand_in import StandIn, gradients, random_nodes
@@ -23,11 +24,11 @@ SIZES = [(5, 1), (6, 4), (3, 1), (4, 5)]  # the first process has one segment, w
 SHARES = {1: [range(4)], 2: [range(1), range(1, 4)]}
 FIELDS = ("z", "pi", "valid", "times")
 OBJECTIVES = {
-    "cross_modal": ObjectiveConfig(),
-    "cross_modal, mil_nce": ObjectiveConfig(cross_modal=CrossModalConfig(form="mil_nce")),
-    "representation_anticipation": ObjectiveConfig(anticipation=AnticipationConfig(across=True)),
-    "time_agnostic": ObjectiveConfig(anticipation=AnticipationConfig(across=True)),
-    "memdpc": ObjectiveConfig(),
+    "cross_modal": CrossModalObjectiveConfig(),
+    "cross_modal, mil_nce": CrossModalObjectiveConfig(cross_modal=CrossModalConfig(form="mil_nce")),
+    "representation_anticipation": RAConfig(across=True),
+    "time_agnostic": TAPConfig(across=True),
+    "memdpc": MemDPCConfig(),
 }
 
 
@@ -41,8 +42,8 @@ def learned(share: range) -> dict[str, torch.Tensor]:
         cut = slice(share.start, share.stop)
         longest = {m: int(side.valid[cut].sum(1).max()) for m, side in whole.items()}  # each process pads for itself
         nodes = {m: Nodes(*(getattr(side, f)[cut, : longest[m]] for f in FIELDS)) for m, side in whole.items()}
-        build = find_objective(name.split(",")[0]).build_objective
-        losses = build(config)(model, nodes, None, LossWeights(), SampleRng(5, torch.arange(share.start, share.stop)))
+        rng = SampleRng(5, torch.arange(share.start, share.stop))
+        losses = spec_of(config).loss(config)(model, nodes, None, {}, rng)
         found |= {f"{name}/log/{term}": value for term, value in losses.terms.items()}
         sources = (model, *(side.z for side in whole.values()))
         for i, gradient in enumerate(gradients(losses.total, *sources)):

@@ -7,8 +7,9 @@ import torch.multiprocessing as multiprocessing
 from safetensors.torch import load_file, save_file
 
 from mmcc.models.nodes import Nodes
-from mmcc.objectives import CycleConfig, LossWeights, MMCCConfig, MMCCObjective, SampleRng
+from mmcc.objectives import CycleConfig, MMCCConfig, SampleRng
 from mmcc.objectives.distribution import all_reduce_sum, gather_with_gradient, world_size
+from mmcc.objectives.mmcc import MMCCObjective
 from tests.objectives.stand_in import StandIn, gradients, random_nodes
 
 SIZES = [(5, 0), (6, 4), (3, 1), (4, 5)]  # the first process has one segment, and a mute one
@@ -32,7 +33,7 @@ def learned(share: range) -> dict[str, torch.Tensor]:
     found = {}
     for config_name, config in CONFIGS.items():
         for term in NOTHING:
-            weights = LossWeights(**NOTHING | {term: 1.0})
+            weights = NOTHING | {term: 1.0}
             rng = SampleRng(5, torch.arange(share.start, share.stop))
             losses = MMCCObjective(config)(model, nodes, None, weights, rng)
             found |= {f"{config_name}/log/{name}": value for name, value in losses.terms.items()}

@@ -12,7 +12,7 @@ from mmcc.tools.cache import Cache
 from mmcc.tools.footage import Footage, open_footage
 from mmcc.tools.model import ToolModel, open_model
 
-SMALL = {"model.dims": 16, "model.width": 4, "train.steps": 2, "train.batch_size": 2, "train.workers": 0}
+SMALL = {"model.dims": 16, "model.frame_encoder.width": 4, "train.steps": 2, "train.batch_size": 2, "train.workers": 0}
 
 
 class Kitchen(NamedTuple):
