@@ -11,6 +11,7 @@ from mmcc.corpus import Corpus
 from mmcc.data.splits import videos_for
 from mmcc.errors import InputError
 from mmcc.evaluation.runs import Checkpoint
+from mmcc.objectives.spec import ObjectiveSpec, spec_of
 from mmcc.report.gallery import Thumbnail, folded, row
 from mmcc.report.html import Markup, element
 from mmcc.report.page import Section, titled
@@ -19,17 +20,9 @@ from mmcc.report.tables import Cell, Column, Row, Table, to_html
 from mmcc.settings import flatten, to_mapping
 from mmcc.tools.model import ToolModel
 from mmcc.training.config import Config
-from mmcc.training.run import METRICS, read_metrics
+from mmcc.training.run import CONFIG, METRICS, read_metrics
 
-OBJECTIVES = {
-    "mmcc": "to go from a moment to its future and back, through what is seen and what is said",
-    "cross_modal": "to tell which words go with which frame",
-    "representation_anticipation": "to predict the frame a fixed time ahead",
-    "time_agnostic": "to predict some frame ahead, whenever it comes",
-    "memdpc": "to predict the next frames by what it remembers",
-}
 _POINTS = 200  # of a curve: more would not be visible
-_LOSSES = ("loss", "cross_modal", "cycle", "direction", "similarity", "anticipation", "future", "past")
 _VALIDATED = {
     "cycle_rank_hard": "cycle rank",
     "travelled_rank": "cycle rank, staying counts 50",
@@ -47,8 +40,7 @@ def is_own(model: ToolModel, corpus: Corpus) -> bool:
 
 def lead(model: ToolModel, found: Checkpoint, corpus: Corpus, shown: Sequence[str]) -> str:
     """The model, what it learned, from how many videos, and the videos below."""
-    objective = str(found.setting("objective.name", "mmcc"))
-    purpose = OBJECTIVES.get(objective, f"by the objective {objective}")
+    purpose = _objective(found).purpose
     steps = int(found.folder.name) if found.folder.name.isdecimal() else found.setting("train.steps", None)
     took = f" in {steps:,} steps" if isinstance(steps, int) else ""
     if is_own(model, corpus):
@@ -108,8 +100,12 @@ def _moment(corpus: Corpus, video: str) -> Thumbnail:
 
 def training(found: Checkpoint) -> Section:
     """Its curves, and its settings."""
-    blocks = [*_curves(_lines(found)), *_settings(found)]
+    blocks = [*_curves(_lines(found), _objective(found).terms), *_settings(found)]
     return Section("How it was trained", tuple(blocks))
+
+
+def _objective(found: Checkpoint) -> ObjectiveSpec:
+    return spec_of(Config.from_yaml(found.folder / CONFIG).objective)
 
 
 def _lines(found: Checkpoint) -> list[dict[str, Any]]:
@@ -118,10 +114,10 @@ def _lines(found: Checkpoint) -> list[dict[str, Any]]:
     return read_metrics(run) if (run / METRICS).is_file() else []
 
 
-def _curves(lines: Sequence[Mapping[str, Any]]) -> list[Markup]:
+def _curves(lines: Sequence[Mapping[str, Any]], terms: Sequence[str]) -> list[Markup]:
     if not lines:
         return [element("p", "No curves: they are kept with the run, not with a checkpoint.", class_="note")]
-    losses = _of_part(lines, "train", {name: name.replace("_", " ") for name in _LOSSES})
+    losses = _of_part(lines, "train", {name: name.replace("_", " ") for name in ("loss", *terms)})
     ranks = _of_part(lines, "validation", _VALIDATED)
     shown = [("Losses", losses, "loss"), ("Validation, on videos held out of training", ranks, "percentile rank")]
     return [
