@@ -173,7 +173,7 @@ def test_what_is_left_out_is_told():
 
 
 def test_a_prediction_that_is_no_number_is_told():
-    with pytest.raises(InputError, match="table: predicts what is no number"):
+    with pytest.raises(InputError, match="table: its predictions contain NaN or Inf"):
         evaluate(Table(lambda z: z * torch.nan), [video("v", "tea", 1)], TASKS)
 
 

@@ -79,7 +79,7 @@ def test_a_checkpoint_can_be_chosen(run_of, steps_corpus):
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["nowhere", "--corpus", "{corpus}"], 3, "no learner is named 'nowhere'"),
+        (["nowhere", "--corpus", "{corpus}"], 3, "no model is named 'nowhere'"),
         (["{run}", "--corpus", "nowhere"], 3, "not a corpus"),
         (["{run}", "--corpus", "{corpus}", "--tasks", "cooking"], 2, "no evaluation task is named 'cooking'"),
         (["{run}", "--corpus", "{corpus}", "--checkpoint", "77"], 3, "no checkpoint 77"),

@@ -102,5 +102,5 @@ def test_a_future_that_is_no_number_chooses_nothing():
         def future(self, node):
             return node.pi * torch.nan
 
-    with pytest.raises(InputError, match="predicts what is no number"):
+    with pytest.raises(InputError, match="its predictions contain NaN or Inf"):
         sample_pairs([drawn_video(9)], Broken())

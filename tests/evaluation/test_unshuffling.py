@@ -262,7 +262,7 @@ def test_a_prediction_that_is_no_number_is_told():
         def past(self, node):
             return node.pi * torch.nan
 
-    with pytest.raises(InputError, match="clock: predicts what is no number"):
+    with pytest.raises(InputError, match="clock: its predictions contain NaN or Inf"):
         evaluate(Broken(), [clock_video(3)])
 
 
