@@ -2,13 +2,16 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test fuzz lint bench clean
 
 demo: .venv/installed
 	$(BIN)/mmcc demo -o demo $(if $(FRESH),--fresh)
 
 test: .venv/installed
 	$(BIN)/python -m pytest
+
+fuzz: .venv/installed
+	$(BIN)/python -m pytest -m hypothesis --hypothesis-profile=fuzz
 
 lint: .venv/installed
 	$(BIN)/ruff check .

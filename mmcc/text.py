@@ -1,13 +1,35 @@
-"""File names as text: a name on a disk is any bytes, and what is printed or stored must be neither broken nor alive."""
+"""Text for people: file names that are safe to print and store, times as video players show them."""
 
 import os
 
 
 def storable(text: str) -> str:
-    """A name that can be printed and stored: bytes of it that are not UTF-8 become U+FFFD."""
+    """A file name that can be printed and stored: bytes that are not UTF-8 become U+FFFD."""
     return text if text.isascii() else os.fsencode(text).decode("utf-8", "replace")
 
 
 def one_line(text: object) -> str:
-    """A name as part of a line for people: file names may hold line breaks and terminal codes."""
+    """Text as part of a printed line: file names may contain line breaks and terminal codes."""
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in storable(str(text)))
+
+
+def clock(seconds: float) -> str:
+    """As players show it: "1:23", "1:02:03"; fractions of a second are dropped."""
+    whole = max(0, int(seconds))
+    minutes, rest = divmod(whole, 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def parse_clock(text: str) -> float:
+    """Seconds of "1:23", "1:02:03", "83" or "83.5"; ValueError for anything else."""
+    parts = text.strip().split(":")
+    plain = all(part and part.isascii() and part.replace(".", "", 1).isdigit() for part in parts)
+    if not plain or len(parts) > 3 or any("." in part for part in parts[:-1]):
+        raise ValueError(f"{text!r} is not a time: write 1:23, 1:02:03 or 83.5")
+    if any(float(part) >= 60 for part in parts[1:]):
+        raise ValueError(f"{text!r} is not a time: minutes and seconds after a colon go up to 59")
+    seconds = 0.0
+    for part in parts:
+        seconds = 60 * seconds + float(part)
+    return seconds

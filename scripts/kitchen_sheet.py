@@ -8,21 +8,19 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from PIL import Image, ImageDraw, ImageFont
-
 from mmcc.kitchen.drawing.painter import Painter
 from mmcc.kitchen.plan import KitchenSettings, plan, script_of
 from mmcc.kitchen.script import Moment, Script
 from mmcc.kitchen.shots import DISTRACTORS, WORK
+from mmcc.report.sheets import Tile, save, sheet_image
 
-TILE, CAPTION, COLUMNS, ROWS = 144, 18, 8, 8
+TILE, COLUMNS, ROWS = 176, 8, 8
 STEPS, RATE = 6, 2.0
 
 
 def main(out: Path) -> None:
     settings = KitchenSettings(videos=1200, size=TILE)
-    sheet = Image.new("RGB", (COLUMNS * TILE, ROWS * (TILE + CAPTION)), "white")
-    rows = 0
+    rows: list[list[Tile]] = []
     seen: set[str] = set()
     for planned in plan(settings):
         if planned.recipe.id in seen:
@@ -32,15 +30,14 @@ def main(out: Path) -> None:
         if len(chosen) < COLUMNS:
             continue
         seen.add(planned.recipe.id)
-        draw_row(sheet, rows * (TILE + CAPTION), script, chosen)
-        rows += 1
-        if rows == ROWS:
+        rows.append(tiles(script, chosen))
+        if len(rows) == ROWS:
             break
-    sheet.save(out, quality=76)
+    save(sheet_image("", rows), out, quality=64)
 
 
 def steps_in_order(script: Script) -> list[Moment]:
-    """Of the first so many different steps, a moment in view after the half: what is added has arrived."""
+    """Of each of the first few steps, a moment past its middle, when what is added has arrived."""
     found: dict[str, Moment] = {}
     for moment in script.moments(RATE):
         if moment.acting is not None and 0.5 < moment.progress < 0.9:
@@ -56,16 +53,19 @@ def without_a_step(script: Script) -> list[Moment]:
     return list(found.values())[: COLUMNS - STEPS]
 
 
-def draw_row(sheet: Image.Image, top: int, script: Script, chosen: list[Moment]) -> None:
-    pen, font = ImageDraw.Draw(sheet), ImageFont.load_default(11)
-    wanted = {moment.time: column for column, moment in enumerate(chosen)}
-    for moment, frame in zip(script.moments(RATE), Painter(script, TILE).frames(RATE), strict=True):
-        if moment.time not in wanted:
-            continue
-        left = wanted[moment.time] * TILE
-        sheet.paste(Image.fromarray(frame), (left, top))
-        text = moment.acting.text if moment.shot.kind == WORK and moment.acting else f"({moment.shot.kind})"
-        pen.text((left + 3, top + TILE + 2), text, fill="black", font=font)
+def tiles(script: Script, chosen: list[Moment]) -> list[Tile]:
+    """The chosen moments in their order, each with its step or the kind of shot."""
+    wanted = {moment.time for moment in chosen}
+    frames = {
+        moment.time: frame
+        for moment, frame in zip(script.moments(RATE), Painter(script, TILE).frames(RATE), strict=True)
+        if moment.time in wanted
+    }
+    return [Tile(frames[moment.time], caption=caption(moment)) for moment in chosen]
+
+
+def caption(moment: Moment) -> str:
+    return moment.acting.text if moment.shot.kind == WORK and moment.acting else f"({moment.shot.kind})"
 
 
 if __name__ == "__main__":

@@ -2,18 +2,41 @@
 
 import signal
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import imageio_ffmpeg
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, is_hypothesis_test, settings
+from hypothesis.internal.conjecture.providers import Constants, HypothesisProvider
 
-settings.register_profile("patient", settings.default, deadline=None)  # a busy machine is no failure
-settings.load_profile("patient")
+PATIENT = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}  # a busy machine does not fail a test
+settings.register_profile("repeatable", settings.get_profile("default"), derandomize=True, database=None, **PATIENT)
+settings.register_profile("fuzz", settings.get_profile("default"), max_examples=1000, print_blob=True, **PATIENT)
+settings.load_profile("repeatable")
 signal.signal(signal.SIGINT, signal.default_int_handler)  # what a shell runs in the background does not hear Ctrl-C
 
 SHARED = Path(__file__).parents[1].parent / "shared" / "data"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """By default the same examples every time; under `fuzz` a thousand new ones, however few a test asks for."""
+    profile = settings.get_current_profile_name()
+    if profile == "repeatable":
+        HypothesisProvider._local_constants = Constants()  # else it also draws numbers that the loaded modules mention
+    for item in items:
+        if profile == "fuzz" and isinstance(item, pytest.Function) and is_hypothesis_test(item.obj):
+            own = item.obj._hypothesis_internal_use_settings
+            most = max(own.max_examples, settings.default.max_examples)
+            item.obj._hypothesis_internal_use_settings = settings(own, max_examples=most)
+
+
+@pytest.fixture(autouse=True)
+def seeded() -> None:
+    """What a test draws from torch's own generator is the same whichever tests ran before it."""
+    if "torch" in sys.modules:
+        sys.modules["torch"].manual_seed(0)
 
 
 def run_ffmpeg(*arguments: object) -> None:

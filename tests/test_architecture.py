@@ -21,12 +21,12 @@ MAY_IMPORT = {
     "training": {"data", "models", "objectives", "metrics", "corpus", "locks"},
     "evaluation": {"data", "models", "objectives", "training", "metrics", "corpus", "pretrained"},
 }
-MAY_IMPORT["tools"] = {*MAY_IMPORT, "metrics", "locks"} - {"kitchen"}
+MAY_IMPORT["tools"] = {*MAY_IMPORT, "metrics", "locks"} - {"kitchen"}  # not report: it answers, and draws nothing
 MAY_IMPORT["report"] = {*MAY_IMPORT, "metrics"} - {"kitchen"}
 MAY_IMPORT["reproduce"] = {*MAY_IMPORT, "metrics", "locks"} - {"kitchen", "tools"}
 MAY_IMPORT["demo"] = {*MAY_IMPORT, "progress"}
 MAY_IMPORT["cli"] = {*MAY_IMPORT, "metrics", "progress", "__version__"}
-SHARED = {"errors", "files", "text"}  # one home for what every room needs
+SHARED = {"errors", "extensions", "files", "registry", "settings", "text"}  # one home for what every room needs
 ROOMS = sorted(path.name for path in (ROOT / "mmcc").iterdir() if (path / "__init__.py").exists())
 
 
@@ -46,6 +46,16 @@ def imported_rooms(path: Path) -> set[str]:
 def test_a_room_imports_only_the_rooms_before_it(room):
     for path in (ROOT / "mmcc" / room).rglob("*.py"):
         assert imported_rooms(path) <= MAY_IMPORT[room] | {room}, path
+
+
+def test_only_report_draws_sheets_and_pages():
+    """Pictures are opened in media, and the kitchen's world is drawn in kitchen; all else is drawn in report."""
+    for path in (ROOT / "mmcc").rglob("*.py"):
+        if path.relative_to(ROOT / "mmcc").parts[0] not in ("media", "kitchen", "report"):
+            assert not re.search(r"^\s*(from|import) PIL\b", path.read_text(), re.MULTILINE), path
+    drawing = r"^\s*from PIL import .*\bImage(Draw|Font)\b"
+    files = [path for path in (ROOT / "mmcc" / "report").glob("*.py") if re.search(drawing, path.read_text(), re.M)]
+    assert {path.name for path in files} == {"sheets.py", "reliability.py"}  # the primitives, and a plot made of them
 
 
 def test_importing_the_package_loads_nothing_heavy_or_optional():

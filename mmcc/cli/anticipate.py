@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import json as json_module
-import sys
 from pathlib import Path
 from typing import Annotated
 
 from mmcc.cli.arguments import Arg
-from mmcc.cli.exit_codes import EXIT_OK, EXIT_SKIPPED
+from mmcc.cli.models import MODEL
+from mmcc.cli.output import answer, wrote
 from mmcc.errors import UsageError
-from mmcc.text import one_line
+from mmcc.text import parse_clock
 
 
 def anticipate(
-    run: Annotated[str, Arg("a run, a checkpoint, or a model that comes with mmcc: kitchen")],
+    run: Annotated[str, MODEL],
     clip: Annotated[str, Arg("a video file, a photo, or CORPUS:VIDEO-ID")],
     /,
     *,
-    steps: Annotated[Path | None, Arg("what may come, a step a line", metavar="FILE")] = None,
-    task: Annotated[str | None, Arg("or the steps of a task, by its title or id", metavar="NAME")] = None,
+    steps: Annotated[Path | None, Arg("the steps that may come, one per line", metavar="FILE")] = None,
+    task: Annotated[str | None, Arg("or the steps of a task, named by its title or id", metavar="NAME")] = None,
     crosstask: Annotated[
         Path | None,
-        Arg("where the task is: a CrossTask release or a corpus (default: CLIP's corpus)", metavar="FOLDER"),
+        Arg("the CrossTask release or corpus with the task (default: CLIP's corpus)", metavar="FOLDER"),
     ] = None,
     start: Annotated[
         str | None, Arg("where the clip begins, as 1:23 (default: 20 s before its end)", short="--from", metavar="TIME")
@@ -32,11 +31,11 @@ def anticipate(
     ] = None,
     top: Annotated[int | None, Arg("how many steps to show (default: all)", metavar="N", least=1)] = None,
     plot: Annotated[
-        Path | None, Arg("draw how reliable the probabilities were on held-out videos", metavar="PNG")
+        Path | None, Arg("draw how well calibrated the probabilities are on held-out videos", metavar="PNG")
     ] = None,
     json: Annotated[bool, Arg("print it as JSON")] = False,
 ) -> int:
-    """Rank steps by how probable it is that they are yet to come after a clip, with "none of these".
+    """Rank steps by how probable it is that they come after a clip, with "none of these".
 
     examples:
       mmcc anticipate kitchen soup.mp4 --steps steps.txt
@@ -44,15 +43,15 @@ def anticipate(
       mmcc anticipate runs/mine kitchen.corpus:k0007 --task "Make Pancakes" --plot reliability.png
     """
     from mmcc.progress import bar, file_progress
+    from mmcc.report.anticipate import render
     from mmcc.report.reliability import draw_reliability
-    from mmcc.report.sheets import parse_clock
     from mmcc.tools.anticipate import anticipate as find_steps
-    from mmcc.tools.anticipate import open_clip, read_steps, render, steps_of_task
+    from mmcc.tools.anticipate import open_clip, read_steps, steps_of_task
     from mmcc.tools.cache import Cache
     from mmcc.tools.model import open_model
 
     if (steps is None) == (task is None):
-        raise UsageError("name what may come: either --steps FILE or --task NAME.")
+        raise UsageError("say which steps may come: either --steps FILE or --task NAME.")
     try:
         begins, ends = (None if time is None else parse_clock(time) for time in (start, end))
     except ValueError as error:
@@ -62,10 +61,8 @@ def anticipate(
     with file_progress("read") as progress:
         seen = open_clip(model, clip, cache, start=begins, end=ends, progress=progress)
     found = find_steps(model, seen, asked, cache, bar("calibrate"))
-    print(json_module.dumps(found.to_json(top), ensure_ascii=False) if json else render(found, top))
-    for line in [*found.warnings, *(f"skipped {each.path}: {each.reason}" for each in found.skipped)]:
-        print(one_line(line), file=sys.stderr)
+    code = answer(found.to_json(top), render(found, top), as_json=json, warnings=found.warnings, skipped=found.skipped)
     if plot:
-        draw_reliability(plot, f"{run}: reliability of what is yet to come", found.calibration)
-        print(f"plot: {one_line(plot)}", file=sys.stderr)
-    return EXIT_SKIPPED if found.skipped else EXIT_OK
+        draw_reliability(plot, f"{run}: reliability of the probabilities", found.calibration)
+        wrote("plot", plot)
+    return code

@@ -2,43 +2,43 @@
 
 from __future__ import annotations
 
-import json as json_module
-import sys
 from pathlib import Path
 from typing import Annotated, Literal
 
 from mmcc.cli.arguments import Arg
-from mmcc.cli.exit_codes import EXIT_OK, EXIT_SKIPPED
+from mmcc.cli.models import MODEL
+from mmcc.cli.output import answer, wrote
 from mmcc.errors import UsageError
-from mmcc.text import one_line
+from mmcc.text import parse_clock
 
 
 def cycles(
-    run: Annotated[str, Arg("a run, a checkpoint, or a model that comes with mmcc: kitchen")],
+    run: Annotated[str, MODEL],
     videos: Annotated[list[Path], Arg("video files, folders of them, or corpora", metavar="VIDEO")],
     /,
     *,
     start: Annotated[
-        str | None, Arg("begin at the node nearest to this moment (default: at concrete ones)", metavar="1:23")
+        str | None, Arg("start at the node nearest to this moment (default: at the most concrete ones)", metavar="1:23")
     ] = None,
-    modality: Annotated[Literal["vision", "text"], Arg("begin at a frame, or at an utterance")] = "vision",
-    top: Annotated[int, Arg("how many that return, and how many that do not", metavar="N", least=1, most=100)] = 3,
+    modality: Annotated[Literal["vision", "text"], Arg("start at a frame, or at an utterance")] = "vision",
+    top: Annotated[
+        int, Arg("how many that return to show, and how many that do not", metavar="N", least=1, most=100)
+    ] = 3,
     sheet: Annotated[Path | None, Arg("draw the cycles, with attention over the timeline", metavar="PNG")] = None,
     json: Annotated[bool, Arg("print the cycles as JSON, with all weights")] = False,
 ) -> int:
     """Follow cycles: from a moment to its words, its future, that future's words, and back.
 
-    Shows some that return to where they began and some that do not, or the one from --start.
+    Shows some that return to where they started and some that do not, or the one from --start.
 
     examples:
       mmcc cycles kitchen soup.mp4 --sheet cycles.png
       mmcc cycles kitchen soup.mp4 --start 1:23
     """
     from mmcc.progress import bar, file_progress
-    from mmcc.report.cycles import draw, render, to_json
-    from mmcc.report.sheets import parse_clock
+    from mmcc.report.cycles import draw, render
     from mmcc.tools.cache import Cache
-    from mmcc.tools.cycles import find_cycles
+    from mmcc.tools.cycles import find_cycles, to_json
     from mmcc.tools.domain import domain_warnings
     from mmcc.tools.footage import open_footage
     from mmcc.tools.model import open_model
@@ -58,11 +58,9 @@ def cycles(
         walks = found.from_time(moment)
     warnings = [*opened.notes, *domain_warnings(model, opened.footage, cache)]
     skipped = [*opened.skipped, *found.skipped]
-    told = to_json(walks, found, skipped, warnings)
-    print(json_module.dumps(told, ensure_ascii=False) if json else render(walks, found))
-    for line in [*warnings, *(f"skipped {each.path}: {each.reason}" for each in skipped)]:
-        print(one_line(line), file=sys.stderr)
+    content = to_json(walks, found, skipped, warnings)
+    code = answer(content, render(walks, found), as_json=json, warnings=warnings, skipped=skipped)
     if sheet:
         draw(sheet, f"Cycles, as {Path(run).name} walks them", walks, warnings)
-        print(f"sheet: {one_line(sheet)}", file=sys.stderr)
-    return EXIT_SKIPPED if skipped else EXIT_OK
+        wrote("sheet", sheet)
+    return code

@@ -1,4 +1,4 @@
-"""`mmcc demo`."""
+"""`mmcc demo`: from nothing to a trained model."""
 
 from __future__ import annotations
 
@@ -12,15 +12,13 @@ from mmcc.cli.exit_codes import EXIT_OK
 
 def demo(
     *,
-    output: Annotated[Path, Arg("the folder for all of it: made, or gone on with", short="-o", metavar="DIR")] = Path(
-        "demo"
-    ),
-    fresh: Annotated[bool, Arg("start over, in place of going on with what is there")] = False,
+    output: Annotated[Path, Arg("output folder (created, or resumed)", short="-o", metavar="DIR")] = Path("demo"),
+    fresh: Annotated[bool, Arg("start over instead of resuming")] = False,
     json: Annotated[bool, Arg("print results.json")] = False,
 ) -> int:
-    """Draw a small world of narrated video, train on it, measure, and write a report: eight minutes on two cores.
+    """Draw a small world of narrated video, train on it, evaluate, and write a report: eight minutes on two cores.
 
-    Stop it at any moment and run it again: it goes on where it was.
+    Stop it at any time and run it again: it resumes where it stopped.
 
     example:
       mmcc demo -o demo
@@ -37,5 +35,5 @@ def demo(
     tools: dict[str, Tool] = {"transitions": transitions, "cycles": cycles, "unshuffle": unshuffle}
     results = Demo(output, DemoSettings(), say, tools).run()
     print((output / "results.json").read_text(encoding="utf-8") if json else demo_table(results))
-    print(f"\nLook at {output / 'report.html'}, and at what the tools drew in {output / 'tools'}.", file=sys.stderr)
+    print(f"\nSee {output / 'report.html'}, and the tools' sheets in {output / 'tools'}.", file=sys.stderr)
     return EXIT_OK

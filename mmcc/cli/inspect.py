@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import json as json_module
-import sys
 from pathlib import Path
 from typing import Annotated
 
 from mmcc.cli.arguments import Arg
-from mmcc.cli.exit_codes import EXIT_OK, EXIT_SKIPPED
+from mmcc.cli.exit_codes import EXIT_SKIPPED
+from mmcc.cli.output import answer, wrote
 
 
 def inspect(
@@ -18,7 +17,7 @@ def inspect(
     *,
     json: Annotated[bool, Arg("print it as JSON")] = False,
     sheet: Annotated[
-        Path | None, Arg("draw a contact sheet: a few videos, their utterances under the frames", metavar="PNG")
+        Path | None, Arg("draw a contact sheet: a few videos, with the narration under the frames", metavar="PNG")
     ] = None,
 ) -> int:
     """Show what a corpus holds: counts, coverage, and what is missing or could not be read.
@@ -29,12 +28,12 @@ def inspect(
     from mmcc.corpus import Corpus
     from mmcc.corpus.summary import render_summary, summarise
     from mmcc.progress import bar
-    from mmcc.report.contact_sheet import draw_sheet
+    from mmcc.report.contact_sheet import draw
 
     opened = Corpus.open(corpus)
     summary = summarise(opened, bar("inspect"))
-    print(json_module.dumps(dataclasses.asdict(summary), ensure_ascii=False) if json else render_summary(summary))
+    code = answer(dataclasses.asdict(summary), render_summary(summary), as_json=json)
     if sheet:
-        draw_sheet(opened, sheet)
-        print(f"contact sheet: {sheet}", file=sys.stderr)
-    return EXIT_SKIPPED if summary.failed else EXIT_OK
+        draw(opened, sheet)
+        wrote("contact sheet", sheet)
+    return EXIT_SKIPPED if summary.failed else code

@@ -13,33 +13,33 @@ from mmcc.errors import UsageError
 
 
 def kitchen(
-    out: Annotated[Path, Arg("the folder to write: made, or gone on with", metavar="OUT")],
+    out: Annotated[Path, Arg("output folder (created, or resumed)", metavar="OUT")],
     /,
     *,
     videos: Annotated[
-        int | None, Arg("how many, 5 % of them of related tasks (default: 1200)", metavar="N", least=1, most=1e6)
+        int | None, Arg("how many videos, 5 % of them of related tasks (default: 1200)", metavar="N", least=1, most=1e6)
     ] = None,
     tasks: Annotated[
         int | None, Arg("how many of the 18 primary tasks (default: 18)", metavar="N", least=1, most=18)
     ] = None,
-    seed: Annotated[int, Arg("another seed, other videos", metavar="N", least=0)] = 0,
+    seed: Annotated[int, Arg("random seed: another one gives other videos", metavar="N", least=0)] = 0,
     size: Annotated[
         int | None, Arg("side of a frame, in pixels (default: 96)", metavar="PIXELS", least=32, most=1024)
     ] = None,
     fps: Annotated[float | None, Arg("frames per second (default: 2)", metavar="RATE", least=0.2, most=60)] = None,
-    features: Annotated[bool, Arg("write vectors too: features/<id>.npy, one a second")] = False,
-    no_pixels: Annotated[bool, Arg("write no videos, only the rest")] = False,
+    features: Annotated[bool, Arg("also write feature vectors: features/<id>.npy, one per second")] = False,
+    no_pixels: Annotated[bool, Arg("write everything but the videos")] = False,
     timelines: Annotated[
         Path | None,
         Arg("take timelines and steps from a real CrossTask release; needs --features", metavar="RELEASE"),
     ] = None,
-    bookends: Annotated[bool, Arg("begin with greetings and end with farewells")] = False,
+    bookends: Annotated[bool, Arg("begin videos with greetings and end them with farewells")] = False,
     workers: Annotated[int | None, Arg("videos to draw at once (default: one per core)", metavar="N", least=1)] = None,
     json: Annotated[bool, Arg("print the outcome as JSON")] = False,
 ) -> int:
     """Write a world of narrated video: small cooking videos, captions and annotations, the same on any machine.
 
-    Stop it at any moment and run it again: it goes on where it was.
+    Stop it at any time and run it again: it resumes where it stopped.
 
     examples:
       mmcc kitchen build/kitchen && mmcc ingest build/kitchen -o kitchen.corpus --size 48
@@ -55,7 +55,7 @@ def kitchen(
     if size is not None and size % 2:
         raise UsageError(f"--size {size}: the side of a video frame must be even.")
     if no_pixels and not features:
-        raise UsageError("--no-pixels needs --features: else there would be nothing to learn from.")
+        raise UsageError("--no-pixels needs --features: otherwise there is nothing to train on.")
     given: dict[str, Any] = {"videos": videos, "tasks": tasks, "size": size, "fps": fps}
     chosen = {name: value for name, value in given.items() if value is not None}
     if timelines is None:
@@ -63,9 +63,9 @@ def kitchen(
         planned = plan(settings)
     else:
         if not features:
-            raise UsageError("--timelines needs --features: what real steps look like is not known, so none is drawn.")
+            raise UsageError("--timelines needs --features: real steps cannot be drawn.")
         if chosen:
-            raise UsageError(f"--{next(iter(chosen))} does not go with --timelines: the release says what there is.")
+            raise UsageError(f"--{next(iter(chosen))} does not go with --timelines: the release determines it.")
         release = read_crosstask(timelines)
         settings, planned = plan_from(timelines, release.tasks, release.items, seed=seed, bookends=bookends)
     with file_progress("kitchen") as progress:

@@ -1,27 +1,28 @@
-"""`mmcc neurons`."""
+"""`mmcc neurons`: what single neurons stand for."""
 
 from __future__ import annotations
 
-import json as json_module
-import sys
 from pathlib import Path
 from typing import Annotated
 
 from mmcc.cli.arguments import Arg
-from mmcc.cli.exit_codes import EXIT_OK, EXIT_SKIPPED
+from mmcc.cli.exit_codes import EXIT_SKIPPED
+from mmcc.cli.models import MODEL
+from mmcc.cli.output import answer, wrote
 from mmcc.errors import UsageError
 
 
 def neurons(
-    run: Annotated[str, Arg("a run, a checkpoint's folder, or kitchen, the model that comes with mmcc")],
-    corpus: Annotated[Path, Arg("a corpus folder; its test videos are used, or all")],
+    run: Annotated[str, MODEL],
+    corpus: Annotated[Path, Arg("a corpus folder; its test videos are used, or all if it has none")],
     /,
     *,
-    output: Annotated[Path | None, Arg("draw them as a page", short="-o", metavar="HTML")] = None,
+    output: Annotated[Path | None, Arg("write a page with pictures", short="-o", metavar="HTML")] = None,
     words: Annotated[
-        str | None, Arg("by commas: only these (default: verbs and nouns of the corpus's steps)", metavar="LIST")
+        str | None,
+        Arg("only these words, separated by commas (default: verbs and nouns of the corpus's steps)", metavar="LIST"),
     ] = None,
-    top: Annotated[int, Arg("verbs, and nouns, to show", metavar="N", least=1)] = 6,
+    top: Annotated[int, Arg("how many verbs and how many nouns to show", metavar="N", least=1)] = 6,
     json: Annotated[bool, Arg("print them as JSON")] = False,
 ) -> int:
     """Show which neurons of a model stand for which words, with the pictures that excite them and where.
@@ -33,19 +34,18 @@ def neurons(
     from mmcc.corpus import Corpus
     from mmcc.files import replace_text
     from mmcc.progress import bar
+    from mmcc.report.neurons import neurons_page, render
     from mmcc.tools.cache import Cache
     from mmcc.tools.model import open_model
-    from mmcc.tools.neurons import find_neurons, neurons_page, render_neurons
+    from mmcc.tools.neurons import find_neurons
 
     if output and not output.parent.is_dir():
         raise UsageError(f"-o {output}: there is no folder {output.parent}.")
     model, opened = open_model(run), Corpus.open(corpus)
     asked = words.split(",") if words is not None else []
     found = find_neurons(model, opened, Cache.default(), words=asked, each=top, progress=bar("neurons"))
+    code = answer(found.to_json(), render(found), as_json=json, warnings=found.warnings)
     if output:
         replace_text(output, neurons_page(found, model.name, opened.path.name))
-        print(f"page: {output}", file=sys.stderr)
-    for warning in found.warnings:
-        print(warning, file=sys.stderr)
-    print(json_module.dumps(found.to_json(), ensure_ascii=False) if json else render_neurons(found))
-    return EXIT_SKIPPED if found.left_out else EXIT_OK
+        wrote("page", output)
+    return EXIT_SKIPPED if found.left_out else code

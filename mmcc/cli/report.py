@@ -1,32 +1,34 @@
-"""`mmcc report`."""
+"""`mmcc report`: a model on one page."""
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 from mmcc.cli.arguments import Arg
 from mmcc.cli.exit_codes import EXIT_OK
+from mmcc.cli.models import MODEL
 from mmcc.errors import UsageError
 
 
 def report(
-    run: Annotated[str, Arg("a run, a checkpoint's folder, or kitchen, the model that comes with mmcc")],
+    run: Annotated[str, MODEL],
     /,
     *,
     output: Annotated[Path, Arg("the page", short="-o", metavar="HTML")],
     corpus: Annotated[
-        Path | None, Arg("show it on this corpus (default: the one it was trained on)", metavar="CORPUS")
+        Path | None, Arg("show the model on this corpus (default: the one it was trained on)", metavar="CORPUS")
     ] = None,
     results: Annotated[
-        Path | None, Arg("figures that mmcc evaluate -o wrote (default: measure them)", metavar="JSON")
+        Path | None, Arg("results written by mmcc evaluate -o (default: measure them)", metavar="JSON")
     ] = None,
-    checkpoint: Annotated[str, Arg("of a run: best, last, or a step", metavar="WHICH")] = "best",
+    checkpoint: Annotated[
+        str, Arg("which checkpoint of a run: best, last, or a training step", metavar="WHICH")
+    ] = "best",
 ) -> int:
-    """Write one page of all there is to know of a model: data, curves, figures, and what it makes of videos.
+    """Write a page about a model: its data, training curves, figures, and what the tools answer on held-out videos.
 
-    The page holds everything it needs: send it, print it, open it without a network.
+    The page is self-contained: send it, print it, open it without a network.
 
     examples:
       mmcc report runs/kitchen -o report.html
@@ -45,5 +47,5 @@ def report(
     opened = find_corpus(model, corpus)
     found = read_results(results) if results else evaluate(str(model.folder), opened.path, bars=bar).to_json()
     replace_text(output, model_report(model, opened, [found], cache=Cache.default(), bars=bar))
-    print(output, file=sys.stdout)
+    print(output)
     return EXIT_OK

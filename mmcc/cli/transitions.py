@@ -2,38 +2,37 @@
 
 from __future__ import annotations
 
-import json as json_module
 import shutil
-import sys
 from pathlib import Path
 from typing import Annotated
 
 from mmcc.cli.arguments import Arg
-from mmcc.cli.exit_codes import EXIT_OK, EXIT_SKIPPED
-from mmcc.text import one_line
+from mmcc.cli.models import MODEL
+from mmcc.cli.output import answer, note, wrote
 
 
 def transitions(
-    run: Annotated[str, Arg("a run, a checkpoint, or a model that comes with mmcc: kitchen")],
+    run: Annotated[str, MODEL],
     videos: Annotated[list[Path], Arg("video files, folders of them, or corpora", metavar="VIDEO")],
     /,
     *,
-    top: Annotated[int, Arg("how many pairs, over all videos", metavar="N", least=1, most=10_000)] = 10,
-    per_video: Annotated[int | None, Arg("at most so many of each video", metavar="N", least=1)] = None,
+    top: Annotated[int, Arg("how many pairs, across all videos", metavar="N", least=1, most=10_000)] = 10,
+    per_video: Annotated[int | None, Arg("at most this many per video", metavar="N", least=1)] = None,
     window: Annotated[
-        float, Arg("pairs that begin and end within so many seconds of a better one are left out", least=0)
+        float,
+        Arg("leave out pairs that begin and end within this many seconds of a better one", metavar="SECONDS", least=0),
     ] = 10.0,
     any_direction: Annotated[
-        bool, Arg("also pairs whose second frame is the earlier one, as where a dish is shown before it is made")
+        bool, Arg("also find pairs whose second frame comes earlier, as when a dish is shown before it is made")
     ] = False,
-    sheet: Annotated[Path | None, Arg("draw the pairs, each frame with what is said", metavar="PNG")] = None,
+    sheet: Annotated[Path | None, Arg("draw the pairs, each frame with its narration", metavar="PNG")] = None,
     export: Annotated[
         Path | None,
         Arg("write chapters (WebVTT, ffmetadata, YouTube) and a step guide (HTML, Markdown)", metavar="DIR"),
     ] = None,
     json: Annotated[bool, Arg("print the pairs as JSON")] = False,
 ) -> int:
-    """Find the clearest before → after pairs of videos: when, how far apart, and what is said.
+    """Find the clearest before → after pairs in videos: when, how far apart, and what is said.
 
     examples:
       mmcc transitions kitchen soup.mp4 --sheet soup.png
@@ -41,11 +40,13 @@ def transitions(
       mmcc transitions runs/mine soup.mp4 --export soup
     """
     from mmcc.progress import bar, file_progress
+    from mmcc.report.export import write_exports
+    from mmcc.report.transitions import draw, render
     from mmcc.tools.cache import Cache
     from mmcc.tools.domain import domain_warnings
     from mmcc.tools.footage import open_footage
     from mmcc.tools.model import open_model
-    from mmcc.tools.transitions import draw, find_changes, render, to_json
+    from mmcc.tools.transitions import find_changes, to_json
 
     model, cache = open_model(run), Cache.default()
     with file_progress("read") as progress:
@@ -57,16 +58,17 @@ def transitions(
     skipped = [*opened.skipped, *found.skipped]
     best, several = found.best(top, per_video), len(opened.footage) > 1
     terminal = shutil.get_terminal_size((140, 24)).columns
-    told = to_json(best, skipped, warnings)
-    print(json_module.dumps(told, ensure_ascii=False) if json else render(best, terminal, several=several))
-    for line in [*warnings, *(f"skipped {each.path}: {each.reason}" for each in skipped)]:
-        print(one_line(line), file=sys.stderr)
+    code = answer(
+        to_json(best, skipped, warnings),
+        render(best, terminal, several=several),
+        as_json=json,
+        warnings=warnings,
+        skipped=skipped,
+    )
     if sheet:
         draw(sheet, f"Before and after, as {Path(run).name} sees it", best, warnings, several=several)
-        print(f"sheet: {one_line(sheet)}", file=sys.stderr)
+        wrote("sheet", sheet)
     if export:
-        from mmcc.report.export import write_exports
-
-        for line in [*write_exports(export, found.videos, top), f"chapters and guide: {export}"]:
-            print(one_line(line), file=sys.stderr)
-    return EXIT_SKIPPED if skipped else EXIT_OK
+        note(*write_exports(export, found.videos, top))
+        wrote("chapters and guide", export)
+    return code

@@ -1,6 +1,6 @@
-"""The demo: from nothing to a trained model, its figures and its report, in some minutes on two cores.
+"""The demo: from nothing to a trained model, its figures and its report, in a few minutes on two cores.
 
-Every stage leaves its work in the demo's folder and is not done twice; stopped and run again, it goes on.
+Every stage leaves its results in the demo's folder and is not repeated; an interrupted demo resumes when run again.
 
 >>> results = Demo(Path("demo"), DemoSettings(), print).run()
 >>> results["anticipation"]["mmcc+"]["recall@10"]
@@ -22,17 +22,17 @@ import mmcc
 from mmcc.corpus import Corpus
 from mmcc.corpus.find import find_source
 from mmcc.corpus.ingest import IngestSettings, ingest
+from mmcc.demo.results import CROSS_MODAL, MMCC_PLUS, PARTS, demo_results, share_of_the_way
 from mmcc.errors import InputError, OutputError
+from mmcc.evaluation.evaluate import evaluate
+from mmcc.evaluation.runs import LAST, find_checkpoint
 from mmcc.files import replace_text
 from mmcc.kitchen.plan import KitchenSettings, plan
 from mmcc.kitchen.write import write_kitchen
 from mmcc.media.video import Sampling
 from mmcc.progress import bar, file_progress
-from mmcc.evaluation.evaluate import evaluate
-from mmcc.reproduce.store import strict_json
-from mmcc.demo.results import PARTS, PLUS, BASELINE, demo_results, share_of_the_way
 from mmcc.report.model_report import held_out, model_report, read_results
-from mmcc.evaluation.runs import LAST, find_checkpoint
+from mmcc.reproduce.store import strict_json
 from mmcc.tools.cache import Cache
 from mmcc.tools.model import open_model
 from mmcc.training.config import load_config
@@ -41,29 +41,29 @@ from mmcc.training.run import CONFIG
 
 STAGES = "stages.json"
 _OURS = (STAGES, "kitchen", "corpus", "runs", "evaluations", "footage", "tools", "report.html", "results.json")
-_SHOWN = 3  # held-out videos that the tools are shown
+_SHOWN = 3  # held-out videos that the tools are run on
 
 
 @dataclass(frozen=True)
 class DemoSettings:
     """As much as eight minutes on two cores allow."""
 
-    videos: int = 440  # 95 s to draw on two cores; 63 of them are held out for the tests
-    tasks: int = 7  # of the kitchen's 18: with 50 videos of each there is something to learn but who cooks where
-    drawn: int = 96  # pixels a side, in the videos, as in the whole kitchen
+    videos: int = 440  # 95 s to draw on two cores; 63 of them are held out for testing
+    tasks: int = 7  # of the kitchen's 18: 50 videos of each, enough to learn more than who cooks where
+    drawn: int = 96  # pixels a side in the videos, as in the full kitchen
     size: int = 48  # and in the corpus
-    steps: int = 600  # of MMCC+ and of its baseline, 0.23 s each: what is left of eight minutes
-    overrides: tuple[str, ...] = ("train.warmup_steps=60",)  # else the first hundred go by with hardly a gradient
+    steps: int = 600  # training steps of MMCC+ and of its baseline, 0.23 s each: the rest of the eight minutes
+    overrides: tuple[str, ...] = ("train.warmup_steps=60",)  # else the first hundred steps hardly learn anything
 
 
 class Tool(Protocol):
-    """A verb that is asked about videos, and draws what it says."""
+    """A verb that takes videos and draws a sheet."""
 
     def __call__(self, run: str, videos: list[Path], /, *, sheet: Path) -> int: ...
 
 
 class Stage(NamedTuple):
-    """A part of the demo."""
+    """One stage of the demo."""
 
     name: str
     sentence: str
@@ -72,7 +72,7 @@ class Stage(NamedTuple):
 
 @dataclass
 class _Done:
-    """stages.json: what is finished, and what it took."""
+    """stages.json: what is finished, and how long it took."""
 
     path: Path
     identity: dict[str, Any]
@@ -94,17 +94,17 @@ class Demo:
         self.cache = Cache.default()
 
     def run(self) -> dict[str, Any]:
-        """Do what is not done yet; the results, as they are in results.json."""
+        """Run the stages that are not finished; returns the results, as in results.json."""
         done = _open(self.out, {"version": mmcc.__version__, **_plain(asdict(self.settings))})
         stages = self.stages(done)
         for number, stage in enumerate(stages, 1):
             head = f"[{number}/{len(stages)}] {stage.name}"
             if stage.name in done.finished:
-                self._say(f"{head}: there already.")
+                self._say(f"{head}: already done.")
                 continue
             self._say(f"{head}: {stage.sentence}")
             self._timed(stage, done)
-        evaluations = {name: read_results(self._evaluation(name)) for name in (PLUS, BASELINE)}
+        evaluations = {name: read_results(self._evaluation(name)) for name in (MMCC_PLUS, CROSS_MODAL)}
         results = demo_results(evaluations, done.seconds)
         text = strict_json(results, indent=1) + "\n"
         path = self.out / "results.json"
@@ -115,35 +115,35 @@ class Demo:
     def stages(self, done: _Done) -> list[Stage]:
         settings = self.settings
         return [
-            Stage("kitchen", f"drawing {settings.videos} short cooking videos, narrated as people do.", self._kitchen),
+            Stage("kitchen", f"drawing {settings.videos} short cooking videos with narration.", self._kitchen),
             Stage("ingest", "reading their frames and captions into a corpus.", self._ingest),
             Stage(
                 "train mmcc+",
-                f"{settings.steps} steps from scratch: to the future and back, through sight and words.",
-                lambda: self._train(PLUS, "mmcc_plus"),
+                f"{settings.steps} training steps from scratch: to the future and back, through frames and words.",
+                lambda: self._train(MMCC_PLUS, "mmcc_plus"),
             ),
             Stage(
                 "train cross_modal",
-                f"{settings.steps} steps of its baseline, which learns only what goes with what.",
-                lambda: self._train(BASELINE, "cross_modal"),
+                f"{settings.steps} training steps of its baseline, which learns only which words match which frames.",
+                lambda: self._train(CROSS_MODAL, "cross_modal"),
             ),
             Stage(
                 "evaluate",
-                "what comes next, in which order, and back again: on videos neither saw.",
+                "anticipation, unshuffling and cycles, on videos that neither model has seen.",
                 self._evaluate,
             ),
-            Stage("tools", f"{_SHOWN} of these videos as a user would ask about them.", self._tools),
-            Stage("report", "putting it all on one page.", lambda: self._report(done)),
+            Stage("tools", f"running the tools on {_SHOWN} of these videos, as a user would.", self._tools),
+            Stage("report", "putting everything on one page.", lambda: self._report(done)),
         ]
 
     def _timed(self, stage: Stage, done: _Done) -> None:
-        """Seconds add up over attempts; a stage that was stopped goes on where it was."""
-        begun = time.perf_counter()
+        """Run a stage; its seconds add up over attempts."""
+        started = time.perf_counter()
         try:
             stage.work()
             done.finished.append(stage.name)
         finally:
-            done.seconds[stage.name] = done.seconds.get(stage.name, 0.0) + time.perf_counter() - begun
+            done.seconds[stage.name] = done.seconds.get(stage.name, 0.0) + time.perf_counter() - started
             done.save()
 
     def _kitchen(self) -> None:
@@ -173,25 +173,25 @@ class Demo:
 
     def _evaluate(self) -> None:
         (self.out / "evaluations").mkdir(exist_ok=True)
-        for name in (PLUS, BASELINE):
+        for name in (MMCC_PLUS, CROSS_MODAL):
             found = evaluate(str(self._run(name)), self._corpus, tasks=list(PARTS), checkpoint=LAST, bars=bar)
             replace_text(self._evaluation(name), strict_json(found.to_json(), indent=1) + "\n")
 
     def _tools(self) -> None:
-        """What they print goes to files beside the sheets they draw."""
+        """Run the tools; what they print goes to files beside their sheets."""
         videos = self._footage()
         folder = self.out / "tools"
         folder.mkdir(exist_ok=True)
-        checkpoint = str(find_checkpoint(self._run(PLUS), LAST).folder)
+        checkpoint = str(find_checkpoint(self._run(MMCC_PLUS), LAST).folder)
         for name in bar("tools")(list(self.tools)):
             with (folder / f"{name}.txt").open("w", encoding="utf-8") as file, contextlib.redirect_stdout(file):
                 self.tools[name](checkpoint, videos, sheet=folder / f"{name}.png")
 
     def _footage(self) -> list[Path]:
-        """Held-out videos with their captions beside them, as people have them."""
+        """Some held-out videos as files with captions beside them, as a user would have them."""
         corpus, kitchen, folder = Corpus.open(self._corpus), self.out / "kitchen", self.out / "footage"
         folder.mkdir(exist_ok=True)
-        ids = held_out(corpus, find_checkpoint(self._run(PLUS), LAST))
+        ids = held_out(corpus, find_checkpoint(self._run(MMCC_PLUS), LAST))
         found = []
         for video in (ids[at * len(ids) // _SHOWN] for at in range(min(_SHOWN, len(ids)))):
             for path in [kitchen / "videos" / f"{video}.mp4", *(kitchen / "captions").glob(f"{video}.*")]:
@@ -200,14 +200,14 @@ class Demo:
         return found
 
     def _report(self, done: _Done) -> None:
-        model, corpus = open_model(self._run(PLUS), LAST), Corpus.open(self._corpus)
-        evaluations = {name: read_results(self._evaluation(name)) for name in (PLUS, BASELINE)}
+        model, corpus = open_model(self._run(MMCC_PLUS), LAST), Corpus.open(self._corpus)
+        evaluations = {name: read_results(self._evaluation(name)) for name in (MMCC_PLUS, CROSS_MODAL)}
         results = demo_results(evaluations, done.seconds)
         took = ", ".join(f"{stage} {seconds:.0f} s" for stage, seconds in done.seconds.items() if seconds >= 1)
         extra = [
-            f"In anticipation it goes {share_of_the_way(results, 'percentile_mean'):.0f} % of the way from chance to "
-            f"one who knows every step, by mean rank; {share_of_the_way(results, 'recall@10'):.0f} % by recall@10. "
-            f"The baseline had as many steps: {self.settings.steps}.",
+            f"In anticipation it gets {share_of_the_way(results, 'percentile_mean'):.0f} % of the way from chance to "
+            f"knowing every step by mean rank, and {share_of_the_way(results, 'recall@10'):.0f} % by recall@10. "
+            f"Its baseline was trained for as long: {self.settings.steps} steps.",
             f"Made by mmcc demo: {took}.",
         ]
         page = model_report(
@@ -227,28 +227,28 @@ class Demo:
 
 
 def start_over(out: Path) -> None:
-    """Remove a demo, and nothing else."""
+    """Remove a demo's files, and nothing else."""
     if not out.exists():
         return
     if not (out / STAGES).is_file():
-        raise InputError(out, "is no demo", "Name another folder, or remove it yourself.")
+        raise InputError(out, "does not hold a demo", "Choose another folder, or remove it yourself.")
     for path in (out / name for name in _OURS):
         shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
 
 
 def _open(out: Path, identity: dict[str, Any]) -> _Done:
-    """A new or empty folder, or one of this very demo."""
+    """A new or empty folder, or one with a demo of the same version and settings."""
     path = out / STAGES
     try:
         out.mkdir(parents=True, exist_ok=True)
         there = sorted(each.name for each in out.iterdir() if each.name != STAGES)
     except OSError as error:
-        raise InputError(out, f"cannot be used: {error.strerror}", "Name a folder that can be written to.") from None
+        raise InputError(out, f"cannot be used: {error.strerror}", "Choose a folder you can write to.") from None
     if not path.is_file():
         if there:
-            raise InputError(out, f"holds other files, such as {there[0]}", "Name a new folder with -o.")
+            raise InputError(out, f"holds other files, such as {there[0]}", "Choose a new folder with -o.")
         new = _Done(path, identity)
-        new.save()  # before anything else, so that a demo that is killed is known for one
+        new.save()  # first, so that a demo that is killed at once can be resumed
         return new
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
@@ -264,15 +264,15 @@ def _open(out: Path, identity: dict[str, Any]) -> _Done:
 _LEAVES = {
     "kitchen": ("kitchen",),
     "ingest": ("corpus",),
-    "train mmcc+": (f"runs/{PLUS}",),
-    "train cross_modal": (f"runs/{BASELINE}",),
-    "evaluate": (f"evaluations/{PLUS}.json", f"evaluations/{BASELINE}.json"),
+    "train mmcc+": (f"runs/{MMCC_PLUS}",),
+    "train cross_modal": (f"runs/{CROSS_MODAL}",),
+    "evaluate": (f"evaluations/{MMCC_PLUS}.json", f"evaluations/{CROSS_MODAL}.json"),
     "tools": ("tools",),
     "report": ("report.html",),
 }
 
 
 def _plain(values: dict[str, Any]) -> dict[str, Any]:
-    """As JSON gives them back."""
+    """As they come back from JSON."""
     plain: dict[str, Any] = json.loads(json.dumps(values))
     return plain

@@ -1,12 +1,12 @@
-"""demo/results.json: what the demo measured, and the table that is printed of it.
+"""demo/results.json: what the demo measured, and the table printed from it.
 
     {"schema": 1, "seconds": {stage: s},
      "anticipation": {model: {"recall@1", "recall@5", "recall@10", "percentile_mean"}},
      "unshuffling": {model: {"kendall_tau"}},
      "cycle": {model: {"percentile_rank", "exact_return", "forward_share"}}}
 
-Models are mmcc+, cross_modal, chance, and oracle, who knows the task and the step of every clip; all in percent, but τ.
-A figure that a model does not have is null: correspondence alone walks no cycles.
+Models are mmcc+, cross_modal, chance, and oracle, which knows the task and the step of every clip. All figures but τ
+are in percent. A figure that a model does not have is null: cross_modal has no cycles.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from mmcc.report.tables import Cell, Column, Row, Table, to_markdown
 from mmcc.report.measured import Evaluation
+from mmcc.report.tables import Cell, Column, Row, Table, to_markdown
 
 SCHEMA = 1
-PLUS, BASELINE, CHANCE, ORACLE = "mmcc+", "cross_modal", "chance", "oracle"
+MMCC_PLUS, CROSS_MODAL, CHANCE, ORACLE = "mmcc+", "cross_modal", "chance", "oracle"
 # Part of the results → its figures: name here → name in an evaluation.
 PARTS: dict[str, dict[str, str]] = {
     "anticipation": {name: name for name in ("recall@1", "recall@5", "recall@10", "percentile_mean")},
@@ -35,20 +35,20 @@ _HEADS = {
     "exact_return": Column("returns"),
     "forward_share": Column("forward"),
 }
-_NAMES = {PLUS: "MMCC+", BASELINE: "cross-modal", CHANCE: "chance", ORACLE: "oracle"}
+_NAMES = {MMCC_PLUS: "MMCC+", CROSS_MODAL: "cross-modal", CHANCE: "chance", ORACLE: "oracle"}
 
 
 def demo_results(evaluations: Mapping[str, Evaluation], seconds: Mapping[str, float]) -> dict[str, Any]:
-    """Of the evaluations of MMCC+ and of its rival."""
+    """From the evaluations of MMCC+ and of its baseline."""
     content: dict[str, Any] = {"schema": SCHEMA, "seconds": {stage: round(s, 1) for stage, s in seconds.items()}}
     for part, figures in PARTS.items():
         results = {name: found["tasks"].get(part) for name, found in evaluations.items()}
-        references = results[PLUS]["references"]
+        references = results[MMCC_PLUS]["references"]
         of_part: dict[str, dict[str, float | None]] = {
             name: {here: _mean(result, there) for here, there in figures.items()} for name, result in results.items()
         }
         of_part[CHANCE] = {here: references.get(f"chance/{there}") for here, there in figures.items()}
-        # Who knows every step still has to guess between two showings of one; a perfect cycle comes back by definition.
+        # Even with every step known, two clips of the same step can only be guessed; a perfect cycle always returns.
         known = {here: references.get(f"step_known/{there}") for here, there in figures.items()}
         of_part[ORACLE] = dict.fromkeys(figures, 100.0) if part == "cycle" else known
         content[part] = of_part
@@ -56,20 +56,20 @@ def demo_results(evaluations: Mapping[str, Evaluation], seconds: Mapping[str, fl
 
 
 def demo_table(results: Mapping[str, Any]) -> str:
-    """All of it, a row for each model."""
+    """A row per model."""
     columns = tuple(_HEADS[figure] for part in PARTS.values() for figure in part)
     rows = []
     for name, label in _NAMES.items():
         values = [results[part].get(name, {}).get(figure) for part, figures in PARTS.items() for figure in figures]
         cells = tuple(Cell(value) for value in values)
-        rows.append(Row((label,), cells, competes=name in (PLUS, BASELINE)))
+        rows.append(Row((label,), cells, competes=name in (MMCC_PLUS, CROSS_MODAL)))
     return to_markdown(Table("demo", ("",), columns, tuple(rows)))
 
 
 def share_of_the_way(results: Mapping[str, Any], figure: str) -> float:
-    """How far MMCC+ went in anticipation from chance to the oracle, in percent."""
+    """How far MMCC+ gets in anticipation from chance to the oracle, in percent."""
     part = results["anticipation"]
-    reached, least, most = (part[name][figure] for name in (PLUS, CHANCE, ORACLE))
+    reached, least, most = (part[name][figure] for name in (MMCC_PLUS, CHANCE, ORACLE))
     return float(100 * (reached - least) / (most - least))
 
 

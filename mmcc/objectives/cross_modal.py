@@ -54,6 +54,7 @@ register_objective(
         purpose="to tell which words go with which frame",
         loss=CrossModalObjective,
         skills=frozenset({TEXT_SKILL}),
+        terms=("cross_modal",),
         temperature=_temperature,
     )
 )

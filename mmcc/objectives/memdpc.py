@@ -107,6 +107,7 @@ register_objective(
         purpose="to predict the next frames, and the ones before, from learned memories",
         loss=MemDPCObjective,
         model=_model,
+        terms=("future", "past"),
         skills=frozenset({FUTURE, PAST}),
         temperature=_temperature,
     )

@@ -186,6 +186,7 @@ register_objective(
         purpose="to go from a moment to its future and back, through what is seen and what is said",
         loss=MMCCObjective,
         weights=mmcc_weights,
+        terms=("cycle", "cross_modal", "similarity", DIRECTION),
         variant=_plus,
         untrained=_untrained,
         cycle=_cycle,

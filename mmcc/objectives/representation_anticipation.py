@@ -18,7 +18,14 @@ import torch
 from torch import Tensor
 
 from mmcc.models.nodes import VISION, Nodes
-from mmcc.objectives.anticipation import Anticipation, AnticipationConfig, anticipator, edge_temperature, later_nodes
+from mmcc.objectives.anticipation import (
+    WITHIN,
+    Anticipation,
+    AnticipationConfig,
+    anticipator,
+    edge_temperature,
+    later_nodes,
+)
 from mmcc.objectives.config import above, within
 from mmcc.objectives.cross_modal import CROSS_MODAL
 from mmcc.objectives.spec import FUTURE, TEXT_SKILL, ObjectiveSpec, register_objective
@@ -79,6 +86,7 @@ register_objective(
         purpose="to predict the frame a fixed time ahead, and the next utterance",
         loss=RepresentationAnticipation,
         model=anticipator,
+        terms=(WITHIN,),
         skills=frozenset({TEXT_SKILL, FUTURE}),
         temperature=edge_temperature,
         starts_from=CROSS_MODAL,

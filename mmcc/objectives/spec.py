@@ -81,6 +81,7 @@ class ObjectiveSpec:
     skills: frozenset[str] = SKILLS
     model: Callable[[ModelConfig, Any, int], Model] = _mmcc_model  # the last is the size of the vocabulary
     weights: Callable[[Any, TrainingTime], Weights] = _no_weights
+    terms: tuple[str, ...] = ()  # of what the loss logs, those that people watch beside its total
     short: str = ""  # in results, where the name is long: "ra"
     variant: Callable[[Any], Identity | None] = lambda objective: None  # settings that have a name of their own: MMCC+
     untrained: Callable[[Any], frozenset[str]] = lambda objective: frozenset()  # skills that settings take away

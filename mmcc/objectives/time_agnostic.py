@@ -15,7 +15,14 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from mmcc.models.nodes import Nodes
-from mmcc.objectives.anticipation import Anticipation, AnticipationConfig, anticipator, edge_temperature, later_nodes
+from mmcc.objectives.anticipation import (
+    WITHIN,
+    Anticipation,
+    AnticipationConfig,
+    anticipator,
+    edge_temperature,
+    later_nodes,
+)
 from mmcc.objectives.cross_modal import CROSS_MODAL
 from mmcc.objectives.spec import FUTURE, TEXT_SKILL, ObjectiveSpec, register_objective
 
@@ -42,6 +49,7 @@ register_objective(
         purpose="to predict some later moment, whichever is easiest",
         loss=TimeAgnosticPrediction,
         model=anticipator,
+        terms=(WITHIN,),
         skills=frozenset({TEXT_SKILL, FUTURE}),
         temperature=edge_temperature,
         starts_from=CROSS_MODAL,

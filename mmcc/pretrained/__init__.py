@@ -1,4 +1,4 @@
-"""Models that come with the package, each a folder as `mmcc train` writes a checkpoint's. Loads nothing heavy."""
+"""Models that come with the package, each a folder like a checkpoint of `mmcc train`. Loads nothing heavy."""
 
 from pathlib import Path
 
@@ -6,14 +6,15 @@ SHIPPED = Path(__file__).parent
 
 
 def shipped_names() -> list[str]:
+    """The models that come with the package, by name; any argument that takes a run takes these."""
     return sorted(path.parent.name for path in SHIPPED.glob("*/config.json"))
 
 
 def with_shipped(source: str | Path) -> Path:
-    """A folder as it was named, or the shipped model of that name.
+    """The folder as given, or the shipped model of that name.
 
-    A run or a saved model in the working folder goes before a shipped one of its name, as anywhere a path is read;
-    another folder does not: `mmcc kitchen kitchen` writes videos to one.
+    A run or a checkpoint in the working folder takes precedence over a shipped model of the same name; other folders do
+    not: `mmcc kitchen kitchen` writes videos to one.
     """
     source = Path(source)
     is_model = (source / "config.json").is_file() or (source / "checkpoints").is_dir()

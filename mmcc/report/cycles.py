@@ -1,4 +1,4 @@
-"""Cycles for people and scripts: as text, as JSON, and drawn as in the paper's Figures 2 and 4.
+"""Cycles for people: as text, as a sheet like the paper's Figures 2 and 4, as a card on a page.
 
 Shapes: N nodes of the modality that an edge runs over, G cells of a strip.
 """
@@ -7,17 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mmcc.corpus.source import Skipped
-from mmcc.report.sheets import Strip, Tile, clock, draw_sheet, written
-from mmcc.text import one_line
-from mmcc.tools.cycles import EDGES, TEXT, VISION, FoundCycles, Station, VideoCycles, Walk
+from mmcc.report.gallery import Lane, Thumbnail, card, row, timeline
+from mmcc.report.html import Markup
+from mmcc.report.sheets import Strip, Tile, draw_sheet, written
+from mmcc.text import clock, one_line
+from mmcc.tools.cycles import TEXT, VISION, FoundCycles, VideoCycles, Walk
 
-_WORDS = {  # for a station of each modality
+_NAMES = {  # of a station, in each modality
     "start": {VISION: "start", TEXT: "start"},
     "counterpart": {VISION: "its picture", TEXT: "its words"},
     "future": {VISION: "future", TEXT: "future"},
@@ -31,11 +31,11 @@ _STRIPS = {
     "back": "4  {} back",
 }
 _NOUNS = {VISION: "pictures", TEXT: "words"}
-_CELLS = 96  # of a strip: a 64 s segment then has one for less than a second
+_CELLS = 96  # per strip: less than a second each in a 64 s segment
 
 
 def render(walks: Sequence[Walk], found: FoundCycles) -> str:
-    """How often cycles return, and the stations of some."""
+    """How often cycles return, and the stations of the given ones."""
     summaries = "\n".join(_summary(video) for video in found.videos)
     return "\n\n".join([summaries, *(_as_text(number, walk) for number, walk in enumerate(walks, 1))])
 
@@ -52,7 +52,7 @@ def _summary(video: VideoCycles) -> str:
 def _as_text(number: int, walk: Walk) -> str:
     lines = [f"{number}. {one_line(walk.footage.name)}: {verdict(walk)}"]
     for name, station in walk.stations.items():
-        word = _WORDS[name][station.modality]
+        word = _NAMES[name][station.modality]
         share = "" if name == "start" else f"{100 * station.weight:.0f} %"
         said = one_line(station.text)
         text = f"“{said}”" if station.modality == TEXT else f"picture; said then: “{said}”" if said else "picture"
@@ -61,7 +61,7 @@ def _as_text(number: int, walk: Walk) -> str:
 
 
 def verdict(walk: Walk) -> str:
-    """Whether a cycle returned, and how far it went."""
+    """Whether a cycle returns, and how far it goes."""
     start, future, back = (walk.stations[name].time for name in ("start", "future", "back"))
     if abs(future - start) < 1e-6:
         way = "stays in place"
@@ -73,55 +73,11 @@ def verdict(walk: Walk) -> str:
     return f"{way} and returns" + ("" if walk.returns_hard else ", though not from the one future node alone")
 
 
-def to_json(
-    walks: Sequence[Walk], found: FoundCycles, skipped: Sequence[Skipped], warnings: Sequence[str]
-) -> dict[str, Any]:
-    return {
-        "schema": 1,
-        "videos": [
-            {
-                "video": video.footage.name,
-                "start_modality": video.modality,
-                "cycles": video.count.cycles,
-                "returned": video.count.returned,
-                "returned_by_chance": video.count.by_chance,
-                "forward": video.count.forward,
-            }
-            for video in found.videos
-        ],
-        "cycles": [_walk_json(walk) for walk in walks],
-        "skipped": [{"path": each.path, "reason": each.reason} for each in skipped],
-        "warnings": list(warnings),
-    }
-
-
-def _walk_json(walk: Walk) -> dict[str, Any]:
-    return {
-        "video": walk.footage.name,
-        "segment": list(walk.segment),
-        **{name: _station_json(walk.stations.get(name)) for name in ("start", *EDGES)},
-        "returns": walk.returns,
-        "returns_hard": walk.returns_hard,
-        "goes_forward": walk.goes_forward,
-        "concreteness": walk.concreteness,
-        "attention": {
-            name: {"modality": edge.modality, "times": edge.times, "weights": edge.weights.tolist()}
-            for name, edge in walk.edges.items()
-        },
-    }
-
-
-def _station_json(station: Station | None) -> dict[str, Any] | None:
-    if station is None:
-        return None
-    return {"modality": station.modality, "time": station.time, "text": station.text, "weight": station.weight}
-
-
 def draw(path: Path, title: str, walks: Sequence[Walk], notes: Sequence[str] = ()) -> None:
-    """A row of stations for each cycle, and under it what every edge attends to over the segment."""
+    """A row of stations per cycle, and under it what each edge attends to over the segment."""
     rows = [[_tile(walk, name) for name in walk.stations] for walk in walks]
     legend = (
-        "Strips: attention over the segment, from its first moment to its last; ▾ marks the start and the best node."
+        "Strips: attention over the segment, from beginning to end; ▾ marks the start and the node with most weight."
     )
     draw_sheet(path, title, rows, arrows=True, strips=[_strips(walk) for walk in walks], notes=[legend, *notes])
 
@@ -132,11 +88,11 @@ def _tile(walk: Walk, name: str) -> Tile:
     picture = written(station.text) if station.modality == TEXT else walk.footage.still(station.node)
     caption = {"start": walk.footage.name, "back": verdict(walk)}.get(name, "")
     mark = ("good" if walk.returns else "bad") if name == "back" else ""
-    return Tile(picture, f"{_WORDS[name][station.modality]} {clock(station.time)}{share}", caption, mark)
+    return Tile(picture, f"{_NAMES[name][station.modality]} {clock(station.time)}{share}", caption, mark)
 
 
 def _strips(walk: Walk) -> list[Strip]:
-    """All on one timeline: an utterance takes up the time that is nearer to it than to another."""
+    """All on one timeline: an utterance fills the time that is nearer to it than to any other."""
     first, last = walk.segment
     grid_G = np.linspace(first, last, _CELLS, endpoint=False) + (last - first) / _CELLS / 2
     strips = []
@@ -149,3 +105,24 @@ def _strips(walk: Walk) -> list[Strip]:
 
 def _cell(grid_G: NDArray[np.float64], time: float) -> int:
     return int(np.abs(grid_G - time).argmin())
+
+
+def cycle_card(walk: Walk) -> Markup:
+    """One cycle on a page."""
+    lanes = [
+        Lane(_STRIPS[name].format(_NOUNS[edge.modality]), np.array(edge.times), edge.weights)
+        for name, edge in walk.edges.items()
+    ]
+    attention = timeline(f"Attention over {walk.footage.name}", lanes, *walk.segment)
+    tiles = [_thumbnail(walk, name) for name in walk.stations]
+    return card(f"{walk.footage.name} {verdict(walk)}", row(tiles, arrows=True), attention)
+
+
+def _thumbnail(walk: Walk, name: str) -> Thumbnail:
+    station = walk.stations[name]
+    title = f"{_NAMES[name][station.modality]} {clock(station.time)}"
+    mark = ("good" if walk.returns else "bad") if name == "back" else ""
+    if station.modality == TEXT:
+        return Thumbnail(None, title, f"“{station.text}”", mark)
+    pixels = walk.footage.still(station.node)
+    return Thumbnail(pixels, title, "" if pixels is not None else f"frame {station.node}", mark)

@@ -1,7 +1,7 @@
-"""A video's changes as files that others read: chapters for players and YouTube, and a guide with stills.
+"""A video's changes as files for other programs: chapters for players and YouTube, and a step guide with stills.
 
 A chapter begins where one of the video's best changes begins or ends (on held-out kitchen videos 59 % of these moments
-lie within 5 s of where a step begins; at random 50 %), and is called by what is said in it that can best be seen.
+lie within 5 s of the beginning of a step; at random 50 %). Its title is its most concrete utterance (Eq. 7).
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from mmcc.errors import InputError
 from mmcc.media.jpeg import encode_jpeg
 from mmcc.report.html import Markup, element
 from mmcc.report.page import Section, write_page
-from mmcc.report.sheets import clock
+from mmcc.text import clock
 from mmcc.tools.footage import Footage
 from mmcc.tools.transitions import Change, Narration, VideoChanges
 
-SHORTEST = 10.0  # seconds of a chapter, and how many there must be: YouTube shows none otherwise
+SHORTEST = 10.0  # seconds of a chapter; with fewer or shorter chapters YouTube shows none
 FEWEST = 3
-_TITLE = 80  # characters: what a player's menu has room for
+_TITLE = 80  # characters: as long as a player's menu shows
 _QUALITY = 88
 _SIDE_BY_SIDE = "display:flex;flex-wrap:wrap;gap:1.2rem"
 _STILL = "width:100%;max-width:22rem;border-radius:6px;display:block"
@@ -35,7 +35,7 @@ class Chapter(NamedTuple):
 
 
 def write_exports(folder: Path, videos: Sequence[VideoChanges], top: int) -> list[str]:
-    """Files of each video, in a folder of its own where there are several; what people should know of them."""
+    """Write the files of each video, in a folder of its own if there are several; returns notes for the user."""
     taken: set[str] = set()
     notes: list[str] = []
     for video in videos:
@@ -51,7 +51,7 @@ def _write_export(folder: Path, video: VideoChanges, top: int) -> list[str]:
     if len(chapters) >= FEWEST:
         files["chapters.txt"] = as_youtube(chapters)
     else:
-        cause = f"YouTube wants {FEWEST} chapters of {SHORTEST:g} s, and there is room for {len(chapters)}"
+        cause = f"YouTube needs {FEWEST} chapters of {SHORTEST:g} s, and there is room for {len(chapters)}"
         notes.append(f"{video.footage.name}: no chapters.txt ({cause})")
     steps = guide_steps(video.changes, top)
     files["guide.html"] = guide_html(video.footage, steps)
@@ -71,7 +71,7 @@ def _write_export(folder: Path, video: VideoChanges, top: int) -> list[str]:
 
 
 def guide_steps(changes: Sequence[Change], top: int) -> list[Change]:
-    """The best changes in order of time, no moment shown twice: each begins and ends where no other does."""
+    """The best changes in order of time; no two begin or end at the same moment."""
     chosen: list[Change] = []
     for change in changes:
         begins = all(abs(change.from_time - other.from_time) >= SHORTEST for other in chosen)
@@ -82,8 +82,8 @@ def guide_steps(changes: Sequence[Change], top: int) -> list[Change]:
 
 
 def chapters_of(video: VideoChanges, top: int) -> list[Chapter]:
-    """The video in chapters, none shorter than 10 s but in a video that is; more than the `top` changes are looked
-    at only where they give fewer than three."""
+    """The video in chapters of at least 10 s (unless the video is shorter); more than the `top` changes are used only
+    if those give fewer than three."""
     duration = _duration(video.footage)
     starts = [0.0]
     for place, change in enumerate(video.changes):
@@ -91,7 +91,7 @@ def chapters_of(video: VideoChanges, top: int) -> list[Chapter]:
             break
         for time in (change.from_time, change.to_time):
             if time <= duration - SHORTEST and all(abs(time - other) >= SHORTEST for other in starts):
-                starts.append(float(int(time)))  # whole seconds: YouTube knows no others
+                starts.append(float(int(time)))  # whole seconds: YouTube reads no others
     starts = _with_room(sorted(starts))
     ends = [*starts[1:], duration]
     return [
@@ -101,7 +101,7 @@ def chapters_of(video: VideoChanges, top: int) -> list[Chapter]:
 
 
 def _with_room(starts: Sequence[float]) -> list[float]:
-    """Without those that rounding has brought too near."""
+    """Without those that rounding has brought too close."""
     kept: list[float] = []
     for start in starts:
         if not kept or start - kept[-1] >= SHORTEST:
@@ -115,7 +115,7 @@ def _duration(footage: Footage) -> float:
 
 
 def _title(narration: Narration, start: float, end: float, number: int) -> str:
-    """What is said between two moments and can best be seen."""
+    """The most concrete utterance between two moments."""
     said = zip(narration.concreteness, narration.times, narration.texts, strict=True)
     within = [(seen, text) for seen, time, text in said if start <= time < end]
     return _shortened(max(within)[1]) if within else f"Part {number}"
@@ -129,7 +129,7 @@ def _shortened(text: str) -> str:
 
 
 def as_webvtt(chapters: Sequence[Chapter]) -> str:
-    """https://www.w3.org/TR/webvtt1/: a cue a chapter."""
+    """https://www.w3.org/TR/webvtt1/: one cue per chapter."""
     cues = [
         f"{number}\n{_vtt_time(each.start)} --> {_vtt_time(each.end)}\n{_vtt_text(each.title)}\n"
         for number, each in enumerate(chapters, 1)
@@ -157,12 +157,12 @@ def as_ffmetadata(chapters: Sequence[Chapter]) -> str:
 
 
 def as_youtube(chapters: Sequence[Chapter]) -> str:
-    """Lines for a video's description, where no angle bracket may stand."""
+    """Lines for a video's description, which may not contain angle brackets."""
     return "".join(f"{clock(each.start)} {re.sub('[<>]', '', each.title)}\n" for each in chapters)
 
 
 def guide_html(footage: Footage, steps: Sequence[Change]) -> str:
-    """A page that needs nothing beside it."""
+    """A self-contained page."""
     sections = [Section(f"{number}. {_step_title(step)}", (_pair(step),)) for number, step in enumerate(steps, 1)]
     return write_page(footage.name, [_lead(steps)], sections)
 
@@ -185,7 +185,7 @@ def _side(footage: Footage, word: str, frame: int, text: str) -> Markup:
 
 
 def guide_markdown(footage: Footage, steps: Sequence[Change]) -> str:
-    """The same, with its stills in files beside it."""
+    """The same as Markdown, with the stills in files beside it."""
     parts = [f"# {_markdown(footage.name)}", _markdown(_lead(steps))]
     for number, step in enumerate(steps, 1):
         parts.append(f"## {number}. {_markdown(_step_title(step))}")
@@ -208,7 +208,7 @@ def _step_title(step: Change) -> str:
 
 
 def _markdown(text: str) -> str:
-    """Anybody's text in Markdown: no mark-up, no HTML, no line of its own."""
+    """Untrusted text in Markdown, with markup, HTML and line breaks escaped."""
     text = " ".join(text.split()).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return re.sub(r"([\\`*_{}\[\]()#+!|~-])", r"\\\1", text)
 
@@ -223,7 +223,7 @@ def _jpeg(footage: Footage, frame: int) -> bytes | None:
 
 
 def _folder_name(name: str, taken: set[str]) -> str:
-    """A name for a folder: the video's, without what a file system minds, and no video's twice."""
+    """A folder name: the video's, without characters that file systems refuse, and unique."""
     plain = re.sub(r"[^\w .-]", "_", Path(name).stem).strip(" .") or "video"
     number, found = 1, plain
     while found.casefold() in taken:

@@ -1,6 +1,6 @@
-"""Pictures and words in a page: frames as JPEG inside it, in rows that break where a phone ends.
+"""Pictures and text on a page: frames embedded as JPEG, in rows that wrap on a phone.
 
->>> row([Shown(pixels, "0:12", "crack the eggs"), Shown(None, "0:40", "whisk them", mark="good")], arrows=True)
+>>> row([Thumbnail(pixels, "0:12", "crack the eggs"), Thumbnail(None, "0:40", "whisk them", mark="good")], arrows=True)
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from mmcc.media.jpeg import encode_jpeg
 from mmcc.report.html import Markup, element, joined
 
 _QUALITY = 85
-_LARGEST = 192  # pixels a side: a tile is some 120 wide, and a page holds hundreds
-_MARKS = {"good": "✓", "bad": "✗"}  # beside the colour, which not everybody sees
+_LARGEST = 192  # pixels a side: a tile is about 120 wide, and a page holds hundreds
+_MARKS = {"good": "✓", "bad": "✗"}  # as not everybody sees the colours
 _WARM = np.array([255.0, 60.0, 0.0])
 
 
 class Thumbnail(NamedTuple):
-    """A picture, or words in its place, with what is to be said of it."""
+    """A picture, or text in its place, with a title and a caption."""
 
-    pixels: NDArray[np.uint8] | None  # [H, W, 3]; None: the caption is what is shown
+    pixels: NDArray[np.uint8] | None  # [H, W, 3]; None: the caption is shown instead
     title: str = ""
     caption: str = ""
     mark: str = ""  # "good", "bad" or neither
@@ -32,7 +32,7 @@ class Thumbnail(NamedTuple):
 
 
 def row(tiles: Sequence[Thumbnail], *, arrows: bool = False) -> Markup:
-    """Tiles side by side, with arrows between them where one leads to the next."""
+    """Tiles side by side, with arrows between them if one leads to the next."""
     between = element("span", "→", class_="arrow", aria_hidden="true")
     parts: list[Markup] = []
     for place, shown in enumerate(tiles):
@@ -54,18 +54,18 @@ def tile(shown: Thumbnail) -> Markup:
 
 
 def card(title: str, *content: Markup, note: str = "") -> Markup:
-    """A box of its own."""
+    """A box with a heading."""
     said = [element("p", note, class_="note")] if note else []
     return element("div", element("h3", title), *content, *said, class_="card")
 
 
 def cards(made: Sequence[Markup]) -> Markup:
-    """Boxes side by side, where there is room."""
+    """Boxes side by side, as far as there is room."""
     return element("div", *made, class_="cards")
 
 
 def folded(summary: str, content: Markup) -> Markup:
-    """What only some want to read."""
+    """Details that only some readers want."""
     return element("details", element("summary", summary), content)
 
 
@@ -75,8 +75,8 @@ def picture(pixels: NDArray[np.uint8], alt: str) -> Markup:
 
 
 def heated(pixels: NDArray[np.uint8], map_HW: NDArray[np.float32]) -> NDArray[np.uint8]:
-    """A picture with a map laid over it: greyer where that is low, red where it is high; a map that is everywhere the
-    same says nothing, and is cold."""
+    """A picture with a map laid over it: greyer where the map is low, red where it is high; a constant map counts as
+    low everywhere."""
     grey = np.repeat(pixels.mean(axis=2, keepdims=True), 3, axis=2)
     low, high = float(map_HW.min()), float(map_HW.max())
     warmth = ((map_HW - low) / (high - low) if high > low else np.zeros_like(map_HW))[..., None]
@@ -85,7 +85,7 @@ def heated(pixels: NDArray[np.uint8], map_HW: NDArray[np.float32]) -> NDArray[np
 
 
 class Gauge(NamedTuple):
-    """A figure of one or several models, between what chance gives and what could be reached."""
+    """A figure of one or several models, between chance and a ceiling."""
 
     label: str
     values: Sequence[tuple[float, float, float] | None]  # of each model: mean, low, high
@@ -128,7 +128,7 @@ def _gauge(gauge: Gauge, low: float, high: float) -> Markup:
 
 
 class Lane(NamedTuple):
-    """Weights over moments of a timeline, and those to point at."""
+    """Weights over moments of a timeline."""
 
     label: str
     times: NDArray[np.float64]  # [N]
@@ -136,7 +136,7 @@ class Lane(NamedTuple):
 
 
 def timeline(title: str, lanes: Sequence[Lane], start: float, end: float) -> Markup:
-    """Where a model looked: a lane for each edge, darker where it put more of its weight."""
+    """What a model attends to: a lane per edge, darker where the weight is larger."""
     width, height, left = 720.0, 20.0, 168.0
     drawn: list[Markup] = []
     for place, lane in enumerate(lanes):
@@ -159,7 +159,7 @@ def _svg_of(title: str, width: float, height: float, drawn: Sequence[Markup]) ->
 
 
 def _reduced(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Every so many pixels averaged, until the longer side is small enough."""
+    """Blocks of pixels averaged so that the longer side is small enough."""
     by = -(-max(pixels.shape[:2]) // _LARGEST)
     if by == 1:
         return pixels

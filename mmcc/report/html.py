@@ -1,4 +1,4 @@
-"""HTML and SVG from our code and anybody's text: whatever is not `Markup` is escaped.
+"""HTML and SVG from our code and untrusted text: whatever is not `Markup` is escaped.
 
 >>> element("p", "a < b", element("br"), class_="note")
 '<p class="note">a &lt; b<br></p>'
@@ -13,13 +13,13 @@ _VOID = frozenset({"br", "img", "meta"})  # elements that HTML does not close
 
 
 class Markup(str):
-    """Text that is HTML already. Joined with plain text by `+` it is plain text again, and so escaped once more."""
+    """Text that is HTML already. Joined with plain text by `+` it becomes plain text, and is escaped again."""
 
     __slots__ = ()
 
 
 def element(name: str, /, *children: str, **attributes: str | float | None) -> Markup:
-    """One element. `class_` stands for class, `stroke_width` for stroke-width; what is None is left out."""
+    """One element. `class_` stands for class, `stroke_width` for stroke-width; None leaves an attribute out."""
     given = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{escape(_plain(value))}"'
         for key, value in attributes.items()
@@ -29,7 +29,7 @@ def element(name: str, /, *children: str, **attributes: str | float | None) -> M
 
 
 def joined(parts: Iterable[str], between: str = "") -> Markup:
-    """Parts one after another, each escaped unless it is markup."""
+    """Parts joined, each escaped unless it is markup."""
     return Markup(safe(between).join(safe(part) for part in parts))
 
 
@@ -38,10 +38,10 @@ def safe(text: str) -> Markup:
 
 
 def _plain(value: str | float) -> str:
-    """Numbers without a tail of digits: nobody sees a hundredth of a pixel."""
+    """Numbers with two digits at most: nobody sees a hundredth of a pixel."""
     return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else _whole(str(value))
 
 
 def _whole(text: str) -> str:
-    """File names may hold bytes that are no text, which no page could be written with."""
+    """File names may contain bytes that are not text, which cannot be written to a page."""
     return text.encode("utf-8", "replace").decode("utf-8")

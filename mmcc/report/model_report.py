@@ -1,4 +1,4 @@
-"""One page of all there is to know of a trained model: what it learnt from, how well, and what it makes of videos."""
+"""A page about a trained model: its data, its figures, its training, and what the tools answer on held-out videos."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from mmcc.report import examples
 from mmcc.report import training as story
 from mmcc.report.examples import ReportContext, without
 from mmcc.report.measured import Evaluation, headline, measured
+from mmcc.report.neurons import neurons_section
 from mmcc.report.page import Section, write_page
 from mmcc.tools.cache import Cache
 from mmcc.tools.model import ToolModel
-from mmcc.tools.neurons import find_neurons, neurons_section
+from mmcc.tools.neurons import find_neurons
 
 Bars = Callable[[str], Progress]
 _PARTS: Mapping[str, Callable[[ReportContext], Section]] = {
@@ -39,12 +40,11 @@ def model_report(
     extra: Sequence[str] = (),
     bars: Bars | None = None,
 ) -> str:
-    """The page's text. `evaluations`: of this model, and after it those it is shown beside; `extra`: lines that are
-    to stand at the head."""
+    """The page's text. `evaluations`: this model's first, then those of models to compare with; `extra`: more lines
+    for the head of the page."""
     found = find_checkpoint(model.folder)
     ids = tuple(held_out(corpus, found))
-    adapter = model.adapter
-    context = ReportContext(adapter, model.folder, corpus, ids, bars("embedding") if bars else None)
+    context = ReportContext(model, corpus, ids, cache, bars("embedding") if bars else None)
     sections = [measured(evaluations)] if evaluations else []
     steps = list(_PARTS)
     for step in bars("drawing")(steps) if bars else steps:
@@ -52,38 +52,38 @@ def model_report(
     sections.append(_neurons(model, corpus, cache))
     sections += [*story.data(model, corpus, ids), story.training(found)]
     lines = [story.lead(model, found, corpus, ids), *(filter(None, map(headline, evaluations[:1]))), *extra]
-    return write_page(title or f"{adapter.name}: what it has learnt", lines, sections)
+    return write_page(title or f"{model.adapter.name}: what it has learned", lines, sections)
 
 
 def held_out(corpus: Corpus, found: Checkpoint) -> list[str]:
-    """The corpus's test videos; those of tasks that steps are known of, where there are any."""
+    """The corpus's test videos; only those of tasks with known steps, if there are any."""
     test = videos_for(corpus, "test", found.setting("data.held_out", 0.05))
     if not test:
-        raise InputError(corpus.path, "has no video that was kept out of training", "Ingest more videos.")
+        raise InputError(corpus.path, "has no video held out from training", "Ingest more videos.")
     primary = [each for each in test if _is_primary(corpus, each)]
     return primary or test
 
 
 def find_corpus(model: ToolModel, named: Path | None) -> Corpus:
-    """The one named, or the one that the model was trained on."""
+    """The one given, or the one the model was trained on."""
     if named is not None:
         return Corpus.open(named)
     if model.trained_on is None:
-        raise InputError(model.name, "does not say which corpus it was trained on", "Name one with --corpus.")
+        raise InputError(model.name, "does not say which corpus it was trained on", "Choose one with --corpus.")
     if not model.trained_on.is_dir():
-        cause = f"was trained on {model.trained_on}, which is not there any more"
-        raise InputError(model.name, cause, "Name a corpus with --corpus.")
+        cause = f"was trained on {model.trained_on}, which no longer exists"
+        raise InputError(model.name, cause, "Choose a corpus with --corpus.")
     return Corpus.open(model.trained_on)
 
 
 def read_results(path: Path) -> Evaluation:
-    """What `mmcc evaluate -o` wrote."""
+    """Results written by `mmcc evaluate -o`."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise InputError(path, f"cannot be read ({error})", "Write it with mmcc evaluate -o FILE.") from None
     if not isinstance(content, dict) or not isinstance(content.get("tasks"), dict) or content.get("schema") != 1:
-        raise InputError(path, "is not what mmcc evaluate writes", "Write it with mmcc evaluate -o FILE.")
+        raise InputError(path, "was not written by mmcc evaluate", "Write it with mmcc evaluate -o FILE.")
     return content
 
 
@@ -91,7 +91,7 @@ def _neurons(model: ToolModel, corpus: Corpus, cache: Cache) -> Section:
     try:
         return neurons_section(find_neurons(model, corpus, cache))
     except InputError as error:
-        return without("Neurons", f"No neuron is shown: {error.cause}.")
+        return without("Neurons", f"No neurons to show: {error.cause}.")
 
 
 def _is_primary(corpus: Corpus, video: str) -> bool:

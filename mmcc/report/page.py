@@ -1,4 +1,4 @@
-"""One page, with all it needs inside: no script, nothing fetched, light or dark as the reader's machine is."""
+"""A self-contained page: no scripts, nothing fetched, light or dark as the reader's system prefers."""
 
 from __future__ import annotations
 
@@ -62,14 +62,14 @@ summary { cursor: pointer; color: var(--faint); } .gauges { max-width: 52rem; ma
 
 @dataclass(frozen=True)
 class Section:
-    """A heading and what stands below it."""
+    """A heading and the content below it."""
 
     title: str
     blocks: tuple[Markup, ...]
 
 
 def write_page(title: str, lead: Sequence[str], sections: Sequence[Section]) -> str:
-    """The page's whole text."""
+    """The whole page as HTML."""
     head = element(
         "head",
         element("meta", charset="utf-8"),
@@ -94,7 +94,7 @@ def write_page(title: str, lead: Sequence[str], sections: Sequence[Section]) -> 
 
 
 def titled(title: str, content: Markup) -> Markup:
-    """A plot or a table with its name above it."""
+    """A plot or a table with its title above it."""
     return element("figure", element("figcaption", title), content)
 
 

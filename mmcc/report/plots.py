@@ -1,6 +1,6 @@
 """Plots as inline SVG: bars with intervals, and curves. Colours are classes, which a page sets for light and dark.
 
-A colour never stands alone: bars are labelled, curves are dashed each in its own way and named at the side.
+Colour is never the only difference: bars are labelled, each curve has its own dashes and is named at the side.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from mmcc.report.html import Markup, element
 
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#8f7700", "#56b4e9")  # told apart by colour-blind people too
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#8f7700", "#56b4e9")  # distinct for colour-blind people too
 _DASHES = (None, "7 3", "2 3", "8 3 2 3", "12 4", "4 4", "1 2", "10 2 4 2")
 _MARKS = (("dashed", "5 4"), ("dotted", "1.5 4"))
 _BAR, _GAP = 18, 8
@@ -32,7 +32,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Mark:
-    """A figure that others are read against: chance, a ceiling, a paper's."""
+    """A reference figure: chance, a ceiling, a paper's."""
 
     label: str
     at: float
@@ -40,7 +40,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Curve:
-    """Points of one kind, in order of x."""
+    """A line through points in order of x."""
 
     label: str
     points: tuple[tuple[float, float], ...]
@@ -62,14 +62,14 @@ def bars(title: str, shown: Sequence[Bar], axis: str, *, marks: Sequence[Mark] =
     drawn += [_text(tick_text(tick), scale(tick), bottom + 16, "middle") for tick in scale.ticks()]
     drawn.append(_text(axis, (_LEFT + _WIDTH - _RIGHT) / 2, bottom + 34, "middle"))
     named = zip(marks, styles, strict=True)
-    told = " · ".join(f"{style}: {mark.label} {mark.at:.{digits}f}" for mark, (style, _) in named)
-    if told:
-        drawn.append(_text(told, (_LEFT + _WIDTH - _RIGHT) / 2, bottom + 52, "middle", "faint"))
+    legend = " · ".join(f"{style}: {mark.label} {mark.at:.{digits}f}" for mark, (style, _) in named)
+    if legend:
+        drawn.append(_text(legend, (_LEFT + _WIDTH - _RIGHT) / 2, bottom + 52, "middle", "faint"))
     return _svg(title, _WIDTH, height, drawn)
 
 
 def curves(title: str, shown: Sequence[Curve], x_axis: str, y_axis: str) -> Markup:
-    """Lines over a common x, their names at the side in the order in which they end."""
+    """Lines over a common x, their names at the side in the order of their last values."""
     points = [point for curve in shown for point in curve.points]
     left, right, bottom = 62, _WIDTH - 170, 300.0
     across = _Scale.over([x for x, _ in points], left, right)
@@ -116,7 +116,7 @@ def _bar(bar: Bar, scale: _Scale, top: float, digits: int) -> list[Markup]:
 
 
 def _legend(shown: Sequence[Curve], left: float) -> list[Markup]:
-    """Highest end first, so that names stand about where the lines end."""
+    """Highest last value first, so that names are about level with the lines' ends."""
     drawn = []
     for place, curve in enumerate(sorted(shown, key=lambda each: -each.points[-1][1] if each.points else 0.0)):
         y = _TOP + 10.0 + 20 * place
@@ -137,7 +137,7 @@ def _line(number: int) -> dict[str, str | float | None]:
 
 @dataclass(frozen=True)
 class _Scale:
-    """Values to pixels, over a range that ends at ticks."""
+    """Maps values to pixels, over a range that begins and ends at ticks."""
 
     low: float
     high: float
@@ -149,7 +149,7 @@ class _Scale:
     def over(cls, values: Sequence[float], begin: float, end: float) -> _Scale:
         finite = [value for value in values if math.isfinite(value)] or [0.0]
         low, high = min(finite), max(finite)
-        if high - low < 1e-9 * max(1.0, abs(low), abs(high)):  # nothing to tell apart
+        if high - low < 1e-9 * max(1.0, abs(low), abs(high)):  # a single value
             low, high = low - 0.5, high + 0.5
         step = _round_step((high - low) / 5)
         return cls(math.floor(low / step) * step, math.ceil(high / step) * step, step, begin, end)
@@ -164,7 +164,7 @@ class _Scale:
 
 
 def _round_step(wanted: float) -> float:
-    """1, 2, 2.5 or 5 times a power of ten, no less than what is wanted."""
+    """1, 2, 2.5 or 5 times a power of ten, at least `wanted`."""
     power = 10.0 ** math.floor(math.log10(wanted))
     return next(factor * power for factor in (1, 2, 2.5, 5, 10) if factor * power >= wanted * (1 - 1e-9))
 

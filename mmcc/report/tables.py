@@ -27,7 +27,7 @@ _LATEX = {
 
 @dataclass(frozen=True)
 class Column:
-    """What a column holds."""
+    """How a column is headed and formatted."""
 
     name: str
     digits: int = 1
@@ -37,7 +37,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Cell:
-    """A figure and its interval; or words in place of one."""
+    """A figure and its interval; or text in place of a figure."""
 
     mean: float | None = None
     low: float | None = None
@@ -55,7 +55,7 @@ EMPTY = Cell()
 
 @dataclass(frozen=True)
 class Row:
-    """One line of a table."""
+    """One row of a table."""
 
     labels: tuple[str, ...]
     cells: tuple[Cell, ...]
@@ -65,7 +65,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows by columns, the best competing figure of each column strong."""
+    """Rows by columns, with the best competing figure of each column in bold."""
 
     title: str
     heads: tuple[str, ...]  # of the labels
@@ -79,7 +79,7 @@ class Table:
                 raise ValueError(f"the row {row.labels} does not fit the columns of {self.title!r}")
 
     def strong(self) -> frozenset[tuple[int, int]]:
-        """The cells to be set strong; of figures that look alike, all."""
+        """The cells to set in bold; all of those that are rounded to the best figure."""
         marked = {(r, c) for r, row in enumerate(self.rows) for c, cell in enumerate(row.cells) if cell.strong}
         for c, column in enumerate(self.columns):
             shown = {
@@ -106,7 +106,7 @@ def figure_text(cell: Cell, digits: int) -> str:
 
 
 def to_markdown(table: Table) -> str:
-    """Padded, so that it reads as well on a terminal."""
+    """Padded, so that it reads well on a terminal too."""
     strong = table.strong()
     lines = [[_markdown(head) for head in (*table.heads, *(column.name for column in table.columns))]]
     for r, row in enumerate(table.rows):
@@ -145,7 +145,7 @@ def to_latex(table: Table) -> str:
 
 
 def to_html(table: Table) -> Markup:
-    """A table element in a box that scrolls by itself, and its notes."""
+    """A table element in a scrolling box, and its notes."""
     strong = table.strong()
     heads = [
         *(element("th", head, scope="col") for head in table.heads),
@@ -188,7 +188,7 @@ def _columns(line: Sequence[str], widths: Sequence[int]) -> Iterable[tuple[int, 
 
 
 def _markdown(text: str) -> str:
-    """Marks that Markdown would take for its own: not an underscore within a word, nor a bracket that opens no link."""
+    """Escape what Markdown would take as markup: neither underscores within a word nor brackets without a link."""
     return re.sub(r"([\\`*<>|]|(?<!\w)_|_(?!\w)|\](?=[(\[:]))", r"\\\1", _one_line(text))
 
 

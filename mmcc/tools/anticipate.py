@@ -1,7 +1,8 @@
-"""What is yet to come, told from a clip: the steps of a list by how probable they are, and "none of these".
+"""What comes after a clip: the steps of a list by how probable they are, and "none of these".
 
-Probabilities are those of mmcc.evaluation.calibration. They come with the model (calibration.json beside its weights),
-or are fitted once on the held-out videos of the corpus it was trained on; a model that has neither says so.
+Probabilities are calibrated (mmcc.evaluation.calibration): by the calibration that comes with the model
+(calibration.json beside its weights), or by one fitted once on the held-out videos of its training corpus. Without
+either, the answer says so.
 
 Shapes: T steps, E kinds of evidence.
 """
@@ -10,7 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +22,7 @@ from mmcc.corpus.format import is_corpus
 from mmcc.corpus.source import Skipped, Task
 from mmcc.errors import InputError
 from mmcc.evaluation.calibration import Calibration, uncalibrated
-from mmcc.report.sheets import clock
-from mmcc.text import one_line
+from mmcc.text import clock
 from mmcc.tools.cache import Answer, Cache
 from mmcc.tools.domain import domain_warnings
 from mmcc.tools.footage import Begin, Footage
@@ -30,21 +30,21 @@ from mmcc.tools.model import ToolModel
 from mmcc.tools.queries import Node, frame_at, is_photo, look_at, look_at_photo, open_video, photo_warnings, read_texts
 
 CALIBRATION = "calibration.json"
-LAST = 20.0  # seconds of a longer video that are looked at: about a step, and what comes next is asked from its end
-_TEST_VIDEOS = 200  # enough for an error of half a per cent, and a minute on a small machine
-_MAX_STEPS, _MAX_LETTERS = 10_000, 1000  # of a list: anything longer is some other file
+LAST = 20.0  # seconds at a video's end that make the clip by default: about one step
+_TEST_VIDEOS = 200  # enough for an error of half a percent, and a minute on a small machine
+_MAX_STEPS, _MAX_LETTERS = 10_000, 1000  # anything longer is not a list of steps
 Progress = Callable[[list[str]], Iterable[str]]
 
 
 @dataclass(frozen=True)
 class Clip:
-    """What was looked at: a stretch of a video, or a photo."""
+    """A span of a video, or a photo."""
 
     name: str
     node: Node
     start: float | None = None
     end: float | None = None
-    notes: tuple[str, ...] = ()  # what had to be assumed
+    notes: tuple[str, ...] = ()  # assumptions and warnings for the user
     footage: Footage | None = None
 
 
@@ -56,11 +56,11 @@ class RankedSteps:
     steps: list[tuple[str, float]]
     none: float
     calibration: Calibration | None
-    skipped: list[Skipped]  # steps of which the model knows no word
+    skipped: list[Skipped]  # steps without a word the model knows
     warnings: list[str]
 
     def to_json(self, top: int | None = None) -> dict[str, Any]:
-        told = self.calibration.figures if self.calibration else {}
+        figures = self.calibration.figures if self.calibration else {}
         return {
             "schema": 1,
             "clip": self.clip.name,
@@ -69,7 +69,7 @@ class RankedSteps:
             "steps": [{"text": text, "probability": probability} for text, probability in self.steps[:top]],
             "none": self.none,
             "calibrated": self.calibration is not None,
-            "calibration_error": told.get("ece/steps/after"),
+            "calibration_error": figures.get("ece/steps/after"),
             "skipped": [{"path": each.path, "reason": each.reason} for each in self.skipped],
             "warnings": self.warnings,
         }
@@ -78,7 +78,7 @@ class RankedSteps:
 def anticipate(
     model: ToolModel, clip: Clip, steps: Sequence[str], cache: Cache, fit: Progress | None = None
 ) -> RankedSteps:
-    """How probable it is of each step that it is yet to come, and that none is."""
+    """How probable it is that each step comes later, and that none of them does."""
     listed = list(dict.fromkeys(steps))
     texts = read_texts(model, listed, cache)
     known = [at for at, text in enumerate(listed) if text not in texts.strangers]
@@ -94,7 +94,7 @@ def anticipate(
         probabilities, none = calibration(evidence_TE)
     order = np.argsort(-probabilities, kind="stable")
     ranked = [(asked[at], float(probabilities[at])) for at in order]
-    skipped = [Skipped(text, f"{model.name} knows no word of it") for text in texts.strangers]
+    skipped = [Skipped(text, f"{model.name} knows none of its words") for text in texts.strangers]
     return RankedSteps(clip, ranked, none, calibration, skipped, [*clip.notes, *texts.warnings(model), *warnings])
 
 
@@ -107,45 +107,49 @@ def open_clip(
     end: float | None = None,
     progress: Begin | None = None,
 ) -> Clip:
-    """A photo, a video file or CORPUS:ID. Of a video: from `start` to `end`, or its last 20 s."""
+    """A photo, a video file or CORPUS:ID; of a video, the span from `start` to `end`, by default its last 20 s."""
     if is_photo(source):
         if start is not None or end is not None:
-            raise InputError(source, "is a photo, of which there is no stretch", "Leave out --from and --to.")
+            raise InputError(source, "is a photo, which has no span of time", "Leave out --from and --to.")
         path = Path(source)
         return Clip(source, look_at_photo(model, path, cache), notes=tuple(photo_warnings(model, path, cache)))
     footage = open_video(model, source, cache, progress)
     notes = [model.note] if model.note and Path(source).exists() else []  # frames of a corpus are taken as they are
     notes += domain_warnings(model, [footage], cache)
-    times = footage.video.times
-    last = max(footage.video.duration, float(times[-1])) if end is None else end
+    last = max(footage.video.duration, float(footage.video.times[-1])) if end is None else end
     first = max(0.0, last - LAST) if start is None else start
     if first >= last:
-        raise InputError(source, f"{clock(first)} is not before {clock(last)}", "Choose a stretch within the video.")
-    inside = np.flatnonzero((times >= first) & (times < last))
+        raise InputError(source, f"{clock(first)} is not before {clock(last)}", "Choose a span within the video.")
+    return replace(clip_of(model, footage, first, last, cache), notes=tuple(notes))
+
+
+def clip_of(model: ToolModel, footage: Footage, start: float, end: float, cache: Cache) -> Clip:
+    """A span of a video; one that falls between two frames is seen by the frame nearest to its middle."""
+    times = footage.video.times
+    inside = np.flatnonzero((times >= start) & (times < end))
     if not len(inside):
-        at = frame_at(footage, (first + last) / 2)  # shorter than a frame lasts
-        inside = np.array([at])
+        inside = np.array([frame_at(footage, (start + end) / 2)])
     frames = slice(int(inside[0]), int(inside[-1]) + 1)
-    return Clip(footage.name, look_at(model, footage, frames, cache), first, last, tuple(notes), footage)
+    return Clip(footage.name, look_at(model, footage, frames, cache), start, end, footage=footage)
 
 
 def read_steps(path: Path) -> list[str]:
-    """A step a line; empty lines are left out."""
+    """One step per line; empty lines are ignored."""
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        cause = getattr(error, "strerror", None) or "is no UTF-8 text"
-        raise InputError(path, f"cannot be read ({cause})", "Write a text file with a step a line.") from None
+        cause = getattr(error, "strerror", None) or "is not UTF-8 text"
+        raise InputError(path, f"cannot be read ({cause})", "Write a text file with one step per line.") from None
     steps = [" ".join(line.split()) for line in lines if line.strip()]
     if not steps:
-        raise InputError(path, "names no step", "Write a step a line.")
+        raise InputError(path, "names no step", "Write one step per line.")
     if len(steps) > _MAX_STEPS or max(map(len, steps)) > _MAX_LETTERS:
-        raise InputError(path, "is no list of steps", "Write a step a line, of a few words each.")
+        raise InputError(path, "is not a list of steps", "Write one step per line, of a few words each.")
     return steps
 
 
 def steps_of_task(name: str, folder: Path | None, clip: str) -> list[str]:
-    """Of a CrossTask release, or of a corpus; without either, of the corpus that the clip is in."""
+    """The steps of a task of a CrossTask release or a corpus; by default, of the clip's own corpus."""
     from mmcc.corpus.crosstask import is_crosstask, read_crosstask
 
     place = folder or Path(clip.rpartition(":")[0])
@@ -154,13 +158,13 @@ def steps_of_task(name: str, folder: Path | None, clip: str) -> list[str]:
     elif is_corpus(place):
         tasks = Corpus.open(place).tasks
     else:
-        cause = "is no CrossTask release and no corpus" if folder else "the clip is in no corpus that names tasks"
+        cause = "is neither a CrossTask release nor a corpus" if folder else "is not in a corpus that names tasks"
         raise InputError(folder or clip, cause, "Name one with --crosstask, or list the steps with --steps.")
     return list(find_task(name, tasks.values(), str(place)).steps)
 
 
 def find_task(name: str, known: Iterable[Task], where: str) -> Task:
-    """By id or title, in any case; of a part of a title where it is of one task alone."""
+    """By id or title, in any case; or by part of a title, if only one task matches."""
     tasks = [task for task in known if task.steps]
     wanted = name.strip().lower()
     found = [task for task in tasks if wanted in (task.id.lower(), task.title.lower())]
@@ -175,7 +179,7 @@ def find_task(name: str, known: Iterable[Task], where: str) -> Task:
 def find_calibration(
     model: ToolModel, cache: Cache, progress: Progress | None = None
 ) -> tuple[Calibration | None, list[str]]:
-    """The model's own, or one that is fitted now and kept; else none, and why."""
+    """The model's own, or one fitted now and cached; else None and the reason."""
     path = model.folder / CALIBRATION
     if path.is_file():
         try:
@@ -195,12 +199,12 @@ def find_calibration(
 
     kept = cache.remember("calibration", key, make).facts["calibration"]
     if kept is None:
-        return None, [f"{said}: no held-out video of {model.trained_on} has labelled steps of which others follow"]
+        return None, [f"{said}: no held-out video of {model.trained_on} has a labelled step that others follow"]
     return Calibration.from_json(kept), []
 
 
 def fit_calibration(model: ToolModel, corpus: Corpus, progress: Progress | None = None) -> Calibration | None:
-    """Fitted on the videos that its checkpoint was chosen on, measured on test videos; None without labelled steps."""
+    """Fitted on the validation videos, measured on the test videos; None without labelled steps."""
     from mmcc.data.splits import videos_for
     from mmcc.evaluation.calibration import ask, calibrate
     from mmcc.evaluation.embedding import embed_videos
@@ -220,31 +224,8 @@ def fit_calibration(model: ToolModel, corpus: Corpus, progress: Progress | None 
 
 
 def _temperature(model: ToolModel) -> float:
-    """Of the model's edges, without loading it."""
+    """That of the model's edges, without loading the model."""
     value: Any = model.settings
     for name in ("objective", "cycle", "temperature"):
         value = value.get(name) if isinstance(value, dict) else None
     return float(value or 0.1)
-
-
-def render(found: RankedSteps, top: int | None = None) -> str:
-    """A table with bars for people."""
-    clip = found.clip
-    stretch = f", {clock(clip.start)} to {clock(clip.end)}" if clip.start is not None and clip.end is not None else ""
-    lines = [f"Yet to come after {one_line(clip.name)}{stretch}:", ""]
-    rows = [*found.steps[:top], ("none of these", found.none)]
-    width = min(max(len(text) for text, _ in rows), 60)
-    for place, (text, probability) in enumerate(rows):
-        if place == len(rows) - 1:
-            lines.append("")
-        lines.append(f"  {100 * probability:5.1f} %  {one_line(text)[:60]:<{width}}  {'█' * round(30 * probability)}")
-    left = len(found.steps) - len(rows) + 1
-    if left > 0:
-        lines.insert(-2, f"           ({left} less probable ones)")
-    error = found.calibration.figures.get("ece/steps/after") if found.calibration else None
-    lines += ["", "Each is the probability that the step comes later; several may, so they do not add up to 100 %."]
-    if found.calibration is None:
-        lines.append("They are not calibrated: take them as an order, not as probabilities.")
-    if error is not None:
-        lines.append(f"On held-out videos such probabilities were off by {100 * error:.1f} points on average.")
-    return "\n".join(lines)

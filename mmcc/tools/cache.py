@@ -1,4 +1,4 @@
-"""What was computed once, kept: arrays and facts by what they were computed from. Nothing of it is ever unpickled."""
+"""A cache of computed answers: arrays and facts, keyed by what they were computed from. Nothing is ever unpickled."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ from numpy.typing import NDArray
 from mmcc.errors import OutputError
 from mmcc.files import replacing
 
-LIMIT = 4 << 30  # bytes: some hundred hours of footage
-_VERSION = "2"  # of all that is kept: raise it when an old answer would be wrong
-_TRIM_EVERY = 256 << 20  # bytes written: to see how much there is takes a look at every entry
-_FACTS = "facts.json"  # among the arrays of a file; no array is named so
+LIMIT = 4 << 30  # bytes: about a hundred hours of footage
+_VERSION = "2"  # of all entries: raise it when an old answer would be wrong
+_TRIM_EVERY = 256 << 20  # bytes written: measuring the cache takes a look at every entry
+_FACTS = "facts.json"  # stored among the arrays of a file; no array has this name
 
 
 @dataclass(frozen=True)
 class Answer:
-    """Something computed: arrays by name, and all else as JSON."""
+    """A computed answer: arrays by name, and everything else as JSON."""
 
     arrays: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     facts: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Cache:
-    """A folder of answers and of ingested footage; what was used longest ago goes when there is too much."""
+    """A folder of answers and ingested footage; the least recently used entries are evicted when it grows too large."""
 
     def __init__(self, folder: Path, limit: int = LIMIT) -> None:
         self.folder, self._limit = folder, limit
-        self._written = _TRIM_EVERY  # so that the first to write looks
-        self._used: set[Path] = set()  # by this process: they stay while it runs
+        self._written = _TRIM_EVERY  # so that the first write measures
+        self._used: set[Path] = set()  # by this process: not evicted while it runs
 
     @classmethod
     def default(cls) -> Cache:
@@ -50,29 +50,29 @@ class Cache:
         return cls((Path(home) if home else Path.home() / ".cache") / "mmcc")
 
     def remember(self, kind: str, key: Sequence[str], make: Callable[[], Answer]) -> Answer:
-        """The answer kept under a key, or a new one. A damaged one is made anew."""
+        """The cached answer for a key, or a new one. A damaged one is computed again."""
         path = self.place(kind, key).with_suffix(".npz")
         found = _read(path)
         if found is None:
             found = make()
-            with suppress(OSError):  # no space, no permission: the answer is good all the same
+            with suppress(OSError):  # no space, no permission: the answer is still good
                 self._write(path, found)
         self.use(path)
         return found
 
     def place(self, kind: str, key: Sequence[str]) -> Path:
-        """Where something of this kind and key is, or would be, kept."""
+        """The path of an entry of this kind and key, whether or not it exists."""
         text = json.dumps([_VERSION, *key])
         return self.folder / kind / hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:40]
 
     def use(self, path: Path) -> None:
-        """Note that an entry was of use just now."""
+        """Mark an entry as just used."""
         self._used.add(path)
         with suppress(OSError):
             os.utime(path)
 
     def make_room(self, size: int) -> None:
-        """Call it after writing so many bytes: every now and then, what was used longest ago goes."""
+        """Call it after writing `size` bytes: now and then it evicts the least recently used entries."""
         self._written += size
         if self._written < _TRIM_EVERY:
             return
@@ -91,7 +91,7 @@ class Cache:
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             cause = f"{path}: cannot be written: {error.strerror}"
-            raise OutputError(cause, "Name another folder for what is kept in MMCC_CACHE.") from None
+            raise OutputError(cause, "Set MMCC_CACHE to a folder you can write to.") from None
 
     def _write(self, path: Path, answer: Answer) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -103,7 +103,7 @@ class Cache:
 
 
 def _read(path: Path) -> Answer | None:
-    """None where there is none, or none that is whole: a zip file carries a checksum of each array."""
+    """None if missing or damaged: a zip file has a checksum of each array."""
     try:
         with np.load(path, allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in stored.files}
@@ -114,7 +114,7 @@ def _read(path: Path) -> Answer | None:
 
 
 def _entries(folder: Path) -> list[tuple[float, int, Path]]:
-    """When each entry was last of use, and how large it is. An entry is a file or a folder of a kind."""
+    """When each entry was last used, its size and its path. An entry is a file or a folder."""
     found = []
     for path in folder.glob("*/*"):
         with suppress(OSError):  # another process may be removing it

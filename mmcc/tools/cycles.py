@@ -1,7 +1,7 @@
 """Cycles of footage: from a moment to its future and back, with what each edge attends to on the way.
 
-All starts of a video are walked once; which cycles to show is then a look at what is known. Shown are the most concrete
-starts (Eq. 7): of those the first few that return from at least 5 s ahead, and the first few that do not return.
+The cycles from all starts of a video are computed once and cached; examples are chosen from them. These are the most
+concrete starts (Eq. 7): the first few that return from at least 5 s ahead, and the first few that do not return.
 
 Shapes: S starts of a segment, N nodes of the modality that an edge runs over.
 """
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from mmcc.corpus.source import Skipped
 from mmcc.errors import InputError
-from mmcc.report.sheets import clock
+from mmcc.text import clock
 from mmcc.tools.cache import Answer, Cache
 from mmcc.tools.footage import Footage
 from mmcc.tools.model import ToolModel
@@ -26,22 +26,25 @@ from mmcc.tools.model import ToolModel
 if TYPE_CHECKING:
     from mmcc.objectives.losses import Dynamics
 
-VISION, TEXT = "vision", "text"  # as mmcc.models.nodes has them, which would load torch
+VISION, TEXT = "vision", "text"  # as in mmcc.models.nodes, which would load torch
 OTHER = {VISION: TEXT, TEXT: VISION}
 EDGES = ("counterpart", "future", "future_counterpart", "back")
-AWAY = 5.0  # seconds that a future is off, to be called one: the neighbouring frame is not
-APART = 10.0  # seconds between starts that are shown: neighbouring frames walk the same way
+AWAY = 5.0  # seconds: a nearer frame hardly counts as the future
+APART = 10.0  # seconds between the starts shown: cycles from neighbouring frames are much the same
 Progress = Callable[[list[str]], Iterable[str]]
 
 
 class Station(NamedTuple):
-    """A node on the way: the one that an edge gives most weight."""
+    """A node on the way: the one to which an edge gives most weight."""
 
     modality: str
     node: int  # of the video's frames, or of its utterances in order of time
     time: float
     text: str  # the utterance; at a frame, what is said then
     weight: float  # of the edge that led here; 1 at the start
+
+    def to_json(self) -> dict[str, Any]:
+        return {"modality": self.modality, "time": self.time, "text": self.text, "weight": self.weight}
 
 
 class Edge(NamedTuple):
@@ -54,7 +57,7 @@ class Edge(NamedTuple):
 
 @dataclass(frozen=True)
 class Walk:
-    """One cycle. Where nothing is said there are no counterparts."""
+    """One cycle. Without narration there are no counterparts."""
 
     footage: Footage
     segment: tuple[float, float]  # seconds
@@ -62,20 +65,36 @@ class Walk:
     edges: dict[str, Edge]
     concreteness: float
     returns: bool
-    returns_hard: bool  # also when it goes on from the one future node, not from the mixture
+    returns_hard: bool  # also when continued from the one best future node, not from the mixture
 
     @property
     def goes_forward(self) -> bool:
         return self.stations["future"].time > self.stations["start"].time
 
+    def to_json(self) -> dict[str, Any]:
+        stations = {name: self.stations.get(name) for name in ("start", *EDGES)}
+        return {
+            "video": self.footage.name,
+            "segment": list(self.segment),
+            **{name: station and station.to_json() for name, station in stations.items()},
+            "returns": self.returns,
+            "returns_hard": self.returns_hard,
+            "goes_forward": self.goes_forward,
+            "concreteness": self.concreteness,
+            "attention": {
+                name: {"modality": edge.modality, "times": edge.times, "weights": edge.weights.tolist()}
+                for name, edge in self.edges.items()
+            },
+        }
+
 
 class Count(NamedTuple):
-    """How the cycles of a video went, from all its nodes of a modality."""
+    """How the cycles from all nodes of a modality went."""
 
     cycles: int
     returned: int
     forward: int
-    by_chance: float  # how many would return if every edge were blind
+    by_chance: float  # how many would return if every edge were uniform
 
 
 @dataclass(frozen=True)
@@ -101,7 +120,7 @@ class VideoCycles:
         return Count(cycles, returned, forward, chance)
 
     def examples(self, top: int) -> tuple[list[Walk], list[Walk]]:
-        """Of the most concrete starts, those that went there and back, and those that did not return."""
+        """Cycles from the most concrete starts: those that go ahead and return, and those that do not return."""
         good: list[Walk] = []
         bad: list[Walk] = []
         starts = [
@@ -120,7 +139,7 @@ class VideoCycles:
         return good, bad
 
     def from_time(self, time: float) -> Walk:
-        """The cycle from the node nearest to a moment, of those that have a later one."""
+        """The cycle from the node nearest to a moment, among those with a later node."""
         moments = [
             (abs(self._times(each, self.modality)[start] - time), segment, start)
             for segment, each in enumerate(self.segments)
@@ -170,19 +189,26 @@ class VideoCycles:
         return np.asarray(each["back"].argmax(axis=1) == np.arange(len(each["back"])))
 
     def _seconds_ahead(self, each: dict[str, Any]) -> NDArray[np.float64]:
-        """[S]: how far the best future node lies off; negative where it is earlier."""
+        """[S]: how far ahead the best future node lies; negative if it is earlier."""
         future = np.array(self._times(each, self._ahead(each)))[each["future"].argmax(axis=1)]
         return np.asarray(future - np.array(self._times(each, self.modality)))
 
 
 @dataclass(frozen=True)
 class FoundCycles:
+    """The cycles of all videos, and the videos without any."""
+
     videos: list[VideoCycles]
     skipped: list[Skipped]
 
-    def examples(self, top: int) -> tuple[list[Walk], list[Walk]]:
-        """Over all videos, the most concrete first; those that return, and those that do not."""
-        both = [video.examples(top) for video in self.videos]
+    @property
+    def count(self) -> Count:
+        """Over all videos."""
+        return Count(*(sum(parts) for parts in zip(*(video.count for video in self.videos), strict=True)))
+
+    def examples(self, top: int, per_video: int | None = None) -> tuple[list[Walk], list[Walk]]:
+        """Across all videos, the most concrete first, at most `per_video` from each; those that return, and others."""
+        both = [video.examples(min(top, per_video or top)) for video in self.videos]
         kinds = ([walk for pair in both for walk in pair[kind]] for kind in (0, 1))
         good, bad = (sorted(walks, key=lambda walk: -walk.concreteness)[:top] for walks in kinds)
         return good, bad
@@ -200,7 +226,7 @@ def find_cycles(
     start: float | None = None,
     progress: Progress = iter,
 ) -> FoundCycles:
-    """All cycles of every video that start in a modality; a video that ends before `start` is left out."""
+    """All cycles of every video that start in a modality; a video that ends before `start` is skipped."""
     _require_cycles(model, cache)
     by_key = {each.key: each for each in footage}
     videos: list[VideoCycles] = []
@@ -212,7 +238,7 @@ def find_cycles(
             skipped.append(Skipped(by_key[key].name, f"{error.cause}. {error.remedy}".strip()))
     if not videos:
         others = len(skipped) - 1
-        more = f"The other {others} have none, either." if others else ""
+        more = f"The other {others} have none either." if others else ""
         raise InputError(skipped[0].path, skipped[0].reason.rstrip("."), more)
     return FoundCycles(videos, skipped)
 
@@ -233,12 +259,12 @@ def _require_cycles(model: ToolModel, cache: Cache) -> None:
 
 def _cycles_of(model: ToolModel, footage: Footage, cache: Cache, modality: str, start: float | None) -> VideoCycles:
     if start is not None and start > max(footage.video.duration, float(footage.video.times[-1])):
-        raise InputError(footage.name, f"ends at {clock(footage.video.duration)}", "Name an earlier start.")
+        raise InputError(footage.name, f"ends at {clock(footage.video.duration)}", "Choose an earlier start.")
     kept = cache.remember("cycles", [model.checksum, footage.key], lambda: _compute(model, footage, cache))
     segments = list(_unpacked(kept, modality))
     if not segments:
         seen = "two frames" if modality == VISION else "two utterances"
-        raise InputError(footage.name, f"has no segment with {seen}: a cycle has nowhere to go", "")
+        raise InputError(footage.name, f"has no segment with {seen}, so a cycle has nowhere to go", "")
     return VideoCycles(footage, modality, segments, kept.facts["texts"], kept.arrays["text_times"].tolist())
 
 
@@ -281,6 +307,28 @@ def _unpacked(kept: Answer, modality: str) -> Iterator[dict[str, Any]]:
         if of == modality:
             segments.setdefault(int(place), {})[name] = array
     yield from (segments[place] for place in sorted(segments))
+
+
+def to_json(
+    walks: Sequence[Walk], found: FoundCycles, skipped: Sequence[Skipped], warnings: Sequence[str]
+) -> dict[str, Any]:
+    return {
+        "schema": 1,
+        "videos": [
+            {
+                "video": video.footage.name,
+                "start_modality": video.modality,
+                "cycles": video.count.cycles,
+                "returned": video.count.returned,
+                "returned_by_chance": video.count.by_chance,
+                "forward": video.count.forward,
+            }
+            for video in found.videos
+        ],
+        "cycles": [walk.to_json() for walk in walks],
+        "skipped": [{"path": each.path, "reason": each.reason} for each in skipped],
+        "warnings": list(warnings),
+    }
 
 
 def _near(walk: Walk, time: float) -> bool:

@@ -1,16 +1,16 @@
-"""Is this footage like what a model was trained on? By how its pictures look, before any network has seen them.
+"""Does footage resemble a model's training data? Judged by how its frames look, without any network.
 
     T² = (x̄ - μ)ᵀ (B + W / n + ρ I)⁻¹ (x̄ - μ) / K
 
 x̄ is the mean look of n frames, each of the K figures in units of its spread over training frames; B is the covariance
-of looks between training videos, W that within a video. So many frames are judged as a video, and few as few. T is
-about 0.7 for a kitchen video; the threshold lies above 99 % of held-out ones, be 4, 8 or 32 of their frames shown.
+of looks between training videos, W that within a video, so the number of frames is accounted for. T is about 0.7 for a
+kitchen video; the threshold lies above 99 % of held-out ones, for 4, 8 and 32 of their frames.
 
-Why not the model's own embeddings: a network maps what it does not know to where it knows something. Of five real
-clips and five sets of photos, the shipped model's z set three and two apart from the 2 % furthest held-out kitchen
-videos at best (cosine to the nearest five of 4,000 training frames; Mahalanobis, and π, fewer); T sets all ten apart.
-T of the clips is 1.5 to 10.6 and of the photos 1.4 to 1.7; of 231 kitchen test videos one is above 1.28, of 171
-ingested anew none. The figures of a look were chosen with those ten in sight: other real footage may come closer.
+Why not the model's own embeddings: a network maps the unknown close to what it knows. Of five real clips and five sets
+of photos, the shipped model's z separates at best three and two from the 2 % most distant held-out kitchen videos
+(cosine to the nearest five of 4,000 training frames; Mahalanobis, and π, fewer); T separates all ten. T of the clips is
+1.5 to 10.6 and of the photos 1.4 to 1.7; of 231 kitchen test videos one is above 1.28, of 171 ingested again none. The
+figures of a look were chosen with those ten in view: other real footage may come closer.
 
 Shapes: P frames, n of one video, H × W pixels, K figures.
 """
@@ -31,16 +31,16 @@ from mmcc.tools.cache import Answer, Cache
 from mmcc.tools.footage import Footage, at_size
 from mmcc.tools.model import ToolModel
 
-FILE = "domain.npz"  # beside the weights of a model that was published
-FRAMES = 32  # of a video, evenly spaced
-_VIDEOS = 300  # learnt from: more change nothing
-_LEAST_VIDEOS = 8  # learnt from: fewer say nothing of how videos differ
+FILE = "domain.npz"  # beside the weights of a published model
+FRAMES = 32  # per video, evenly spaced
+_VIDEOS = 300  # to fit on: more change nothing
+_LEAST_VIDEOS = 8  # to fit on: fewer do not show how videos differ
 _RIDGE = 0.03  # of unit variances: less trusts directions that hardly vary, more hides what is odd
-_FEW = (1, 2)  # frames: so odd a moment has many a video, hence a threshold of their own
-_SEEN = (4, 8, FRAMES)  # frames that the threshold must hold for
+_FEW = (1, 2)  # frames: single moments of ordinary videos can be odd, hence a threshold of their own
+_SEEN = (4, 8, FRAMES)  # numbers of frames that the threshold must hold for
 _QUANTILE = 0.99
-_DRAWS = 10  # of frames of a held-out video: there may be few such videos
-_UNKNOWN_WORDS = 0.2  # share: of kitchen videos at most 0.03 are unknown, of real narration 0.33 to 0.47
+_DRAWS = 10  # random selections of frames per held-out video: there may be few such videos
+_UNKNOWN_WORDS = 0.2  # share: at most 0.03 in kitchen videos, 0.33 to 0.47 in real narration
 _LEAST_WORDS = 20
 _THRESHOLDS = ("threshold", "threshold_of_few")
 _VERSION = "2"  # of the looks
@@ -50,21 +50,21 @@ Floats = NDArray[np.floating[Any]]
 
 @dataclass(frozen=True)
 class Domain:
-    """How the videos that a model was trained on look."""
+    """How a model's training videos look."""
 
     mean: Floats  # [K]
     spread: Floats  # [K]
     between: Floats  # [K, K], of spread 1
     within: Floats  # [K, K]
     threshold: float
-    threshold_of_few: float  # frames: fewer than four
+    threshold_of_few: float  # for fewer than four frames
 
     @classmethod
-    def fit(cls, learnt: Sequence[Floats], held_out: Sequence[Floats]) -> Domain:
-        """From the looks [n, K] of each video: of those trained on, and of others that set the threshold."""
-        every = np.concatenate(learnt)
+    def fit(cls, training: Sequence[Floats], held_out: Sequence[Floats]) -> Domain:
+        """From the looks [n, K] of each training video, and of held-out ones that set the threshold."""
+        every = np.concatenate(training)
         mean, spread = every.mean(axis=0), every.std(axis=0) + 1e-6
-        scaled = [(looks - mean) / spread for looks in learnt if len(looks) > 1]
+        scaled = [(looks - mean) / spread for looks in training if len(looks) > 1]
         between = np.cov(np.stack([looks.mean(axis=0) for looks in scaled]).T)
         within = np.mean([np.cov(looks.T) for looks in scaled], axis=0)
         draft = cls(mean, spread, between, within, np.inf, np.inf)
@@ -77,7 +77,7 @@ class Domain:
         return cls(mean, spread, between, within, passed_by_most(_SEEN), passed_by_most(_FEW))
 
     def limit(self, frames: int) -> float:
-        """What the distance of so many frames should not exceed."""
+        """The largest distance expected of this many frames."""
         return self.threshold if frames >= _SEEN[0] else self.threshold_of_few
 
     def distance(self, looks_nK: Floats) -> float:
@@ -102,9 +102,9 @@ def _some(looks_nK: Floats, count: int, random: np.random.Generator) -> Floats:
 
 
 def domain_warnings(model: ToolModel, footage: Sequence[Footage], cache: Cache) -> list[str]:
-    """One line on the videos that look unlike those trained on, one on those whose words the model does not know."""
+    """One line on the videos that look unlike the training data, one on those with many words the model lacks."""
     if model.feature_dims:
-        return []  # vectors have no looks
+        return []  # vectors have no look
     domain, why_not = domain_of(model, cache)
     if domain is None:
         return [why_not] if why_not else []
@@ -117,12 +117,12 @@ def domain_warnings(model: ToolModel, footage: Sequence[Footage], cache: Cache) 
     lines = [_warning(model, odd, len(footage))] if odd else []
     if unknown:
         who = _named(unknown, len(footage))
-        lines.append(f"{who}: {model.name} does not know many of the words that are said. Take its answers with care.")
+        lines.append(f"{who}: {model.name} does not know many of the words spoken. Treat its answers with caution.")
     return lines
 
 
 def domain_warning(model: ToolModel, pictures_HWC: Sequence[NDArray[np.uint8]], cache: Cache) -> str | None:
-    """Of pictures that are no video's: photos, say."""
+    """The same for pictures that are not from a video, such as photos."""
     domain, why_not = domain_of(model, cache) if pictures_HWC and not model.feature_dims else (None, None)
     if domain is None:
         return why_not
@@ -132,18 +132,18 @@ def domain_warning(model: ToolModel, pictures_HWC: Sequence[NDArray[np.uint8]], 
 
 
 def _warning(model: ToolModel, odd: Mapping[str, tuple[float, float]], of: int) -> str:
-    """Of videos by name, with how far each is from the model's and how far it should be at most."""
+    """One line on videos by name, each with its distance from the training data and the largest expected."""
     who, (distance, limit) = _named(list(odd), of), max(odd.values())
     return f"{who}: {_unlike(model, distance, limit, 'up to ' if len(odd) > 1 else '')}"
 
 
 def _unlike(model: ToolModel, distance: float, limit: float, how: str = "") -> str:
-    figures = f"distance {how}{distance:.2f}; its own stay below {limit:.2f}"
-    return f"unlike what {model.name} was trained on ({figures}). Take its answers with care."
+    figures = f"distance {how}{distance:.2f}; its training data stays below {limit:.2f}"
+    return f"unlike what {model.name} was trained on ({figures}). Treat its answers with caution."
 
 
 def _named(names: list[str], of: int) -> str:
-    return names[0] if len(names) == 1 else f"{len(names)} of {of} videos, {names[0]} among them"
+    return names[0] if len(names) == 1 else f"{len(names)} of {of} videos, such as {names[0]}"
 
 
 def _is_unknown(words: Mapping[str, Any]) -> bool:
@@ -151,7 +151,7 @@ def _is_unknown(words: Mapping[str, Any]) -> bool:
 
 
 def domain_of(model: ToolModel, cache: Cache) -> tuple[Domain | None, str | None]:
-    """What came with the model, or is learnt from the corpus it was trained on, once; else why there is none."""
+    """The one that comes with the model, or one fitted once on its training corpus; else None and the reason."""
     path = model.folder / FILE
     if path.is_file():
         return load_domain(path), None
@@ -160,7 +160,7 @@ def domain_of(model: ToolModel, cache: Cache) -> tuple[Domain | None, str | None
     try:
         corpus = Corpus.open(model.trained_on)
     except (InputError, OSError):
-        return None, f"Cannot tell whether this is like what {model.name} was trained on: {model.trained_on} is gone."
+        return None, f"Cannot compare with the training data of {model.name}: {model.trained_on} no longer exists."
     held_out = float(model.settings.get("data", {}).get("held_out", 0.05))
 
     def make() -> Answer:
@@ -170,18 +170,18 @@ def domain_of(model: ToolModel, cache: Cache) -> tuple[Domain | None, str | None
     kept = cache.remember("domain", [_VERSION, model.checksum, str(model.size)], make)
     if kept.arrays:
         return Domain.from_answer(kept), None
-    return None, f"Cannot tell whether this is like what {model.name} was trained on: that was too few pictures."
+    return None, f"Cannot compare with the training data of {model.name}: it has too few pictures."
 
 
 def fit_domain(corpus: Corpus, held_out: float, size: int) -> Domain | None:
-    """From a corpus's training videos, with the threshold from those that choose checkpoints; None of too few."""
+    """From a corpus's training videos, with the threshold from its validation videos; None if there are too few."""
     from mmcc.data.splits import some_of, videos_for
 
-    learnt = some_of(videos_for(corpus, "train", held_out), _VIDEOS)
-    chosen = videos_for(corpus, "validation", held_out) or learnt
-    if corpus.manifest.encoding == "float32" or sum(len(corpus[each].times) > 1 for each in learnt) < _LEAST_VIDEOS:
+    training = some_of(videos_for(corpus, "train", held_out), _VIDEOS)
+    chosen = videos_for(corpus, "validation", held_out) or training
+    if corpus.manifest.encoding == "float32" or sum(len(corpus[each].times) > 1 for each in training) < _LEAST_VIDEOS:
         return None
-    return Domain.fit(list(_looks(corpus, learnt, size)), list(_looks(corpus, chosen, size)))
+    return Domain.fit(list(_looks(corpus, training, size)), list(_looks(corpus, chosen, size)))
 
 
 def _looks(corpus: Corpus, ids: Iterable[str], size: int) -> Iterable[Floats]:
@@ -209,7 +209,7 @@ def _shrunk(pictures_PHWC: NDArray[np.uint8], size: int) -> NDArray[np.uint8]:
 
 
 def looks(frames_PHWC: NDArray[np.uint8]) -> Floats:
-    """Colours, contrasts and textures of each frame [P, K]: what tells a drawing from a photo or a slide."""
+    """Colours, contrasts and textures of each frame [P, K]: what distinguishes a drawing from a photo or a slide."""
     rgb = frames_PHWC.astype(np.float32) / 255
     grey = rgb.mean(axis=3)
     figures = [rgb.mean(axis=(1, 2)), rgb.std(axis=(1, 2)), (rgb.max(axis=3) - rgb.min(axis=3)).mean(axis=(1, 2))]
@@ -236,7 +236,7 @@ def _averaged(grey_PHW: Floats, scale: int) -> Floats:
 
 
 def _steps(grey_PHW: Floats) -> tuple[Floats, Floats]:
-    """How neighbours differ, across and down: [P, …] each."""
+    """Differences between neighbouring pixels, across and down: [P, …] each."""
     across, down = np.diff(grey_PHW, axis=2), np.diff(grey_PHW, axis=1)
     return np.abs(across).reshape(len(grey_PHW), -1), np.abs(down).reshape(len(grey_PHW), -1)
 

@@ -1,7 +1,7 @@
-"""Footage to ask about: video files, folders of them, corpora, in any mix; each decoded once and embedded once.
+"""Footage: video files, folders of them and corpora, in any mix; each decoded once and embedded once.
 
-A video file becomes a small corpus of its own in the cache, as `mmcc ingest` would make it, captions and all. Its
-pictures are an integer multiple of what the model reads, so that people see something in them.
+A video file becomes a small corpus of its own in the cache, as `mmcc ingest` would make it, captions included. Its
+frames are stored at an integer multiple of the model's size, large enough for people to recognise something.
 
 Shapes: n frames, H × W pixels.
 """
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from mmcc.corpus import Corpus, Video
 from mmcc.corpus.format import is_corpus
-from mmcc.corpus.source import Item, Skipped, Source
+from mmcc.corpus.source import Item, Skipped, Source, Task
 from mmcc.errors import InputError
 from mmcc.text import one_line, storable
 from mmcc.tools.cache import Answer, Cache
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 LOOKABLE = 144
 _SPACES = ("z", "pi")
 SAID_WITHIN = 5.0  # seconds: what is said further away is about something else
-Begin = Callable[[int], "Progress"]  # told how many videos there are to do, as mmcc.progress.file_progress gives it
+Begin = Callable[[int], "Progress"]  # from the number of videos to read, as mmcc.progress.file_progress makes it
 
 
 @dataclass(frozen=True)
@@ -51,17 +51,27 @@ class Footage:
     """One video."""
 
     name: str  # for people: the file's name, or the id in a corpus
-    path: Path | None  # the video file, where there is one
+    path: Path | None  # the video file, if there is one
     corpus: Corpus = field(repr=False)
     video: Video
 
     @cached_property
     def key(self) -> str:
-        """Identifies content and sampling: the files by size and time, what was made of them and how, what is said."""
+        """Identifies content and sampling: the files by size and time, how they were read, the narration."""
         video = self.video
-        told: list[Any] = [video.id, video.details["fingerprint"], self.corpus.manifest.settings()]
-        told += [hashlib.sha256(video.times.tobytes()).hexdigest(), video.utterances]
-        return hashlib.sha256(json.dumps(told).encode("utf-8", "surrogatepass")).hexdigest()
+        identity: list[Any] = [video.id, video.details["fingerprint"], self.corpus.manifest.settings()]
+        identity += [hashlib.sha256(video.times.tobytes()).hexdigest(), video.utterances]
+        return hashlib.sha256(json.dumps(identity).encode("utf-8", "surrogatepass")).hexdigest()
+
+    @property
+    def task(self) -> Task | None:
+        """The how-to task it shows, as far as its corpus knows."""
+        return self.corpus.tasks.get(self.video.tasks[0]) if self.video.tasks else None
+
+    @property
+    def step_texts(self) -> tuple[str, ...]:
+        """The steps of its task: a labelled clip of step 1 shows the first."""
+        return self.task.steps if self.task else ()
 
     def said_at(self, time: float) -> str:
         """The utterance at a time, or the nearest within 5 s of it; "" if there is none."""
@@ -73,13 +83,13 @@ class Footage:
         return text
 
     def still(self, frame: int) -> NDArray[np.uint8] | None:
-        """A frame [H, W, 3], as large as it is kept; None where the corpus holds vectors."""
+        """A frame [H, W, 3] at its stored size; None in a corpus of vectors."""
         if self.corpus.manifest.encoding == "float32":
             return None
         return cast("NDArray[np.uint8]", self.video.frames(frame, frame + 1)[0])
 
     def embedding(self, model: ToolModel, cache: Cache) -> Answer:
-        """Arrays z, pi [n, D] and, of a learner that knows text, text_z, text_pi [k, D]. No torch the second time."""
+        """Arrays z, pi [n, D] and, of a model that reads text, text_z, text_pi [k, D]. Cached: torch is loaded once."""
         key = [model.checksum, self.key, "as is" if model.assumed else str(model.size)]
         return cache.remember("embedding", key, lambda: _embed(self, model))
 
@@ -90,11 +100,11 @@ class Footage:
 
 @dataclass(frozen=True)
 class Opened:
-    """What could be opened, and what not."""
+    """What could be opened, and what was skipped."""
 
     footage: list[Footage]
     skipped: list[Skipped]
-    notes: list[str]  # for people: what had to be assumed
+    notes: list[str]  # for people: assumptions made
 
 
 def open_footage(
@@ -104,7 +114,7 @@ def open_footage(
     *,
     progress: Begin = lambda total: lambda path, share: None,
 ) -> Opened:
-    """Everything that can be read of the sources; a bad file is skipped with a reason, and InputError if all are."""
+    """Everything readable in the sources; a bad file is skipped with a reason, and InputError if all are."""
     footage: list[Footage | _ToRead] = []
     skipped: list[Skipped] = []
     for source in sources:
@@ -112,11 +122,10 @@ def open_footage(
             footage += _of_corpus(model, source) if is_corpus(source) else _of_files(model, source, cache, skipped)
         except InputError as error:
             skipped.append(Skipped(storable(str(source)), f"{error.cause}. {error.remedy}".strip()))
-    to_read = list(dict.fromkeys(each for each in footage if isinstance(each, _ToRead)))  # named twice, read once
+    to_read = list(dict.fromkeys(each for each in footage if isinstance(each, _ToRead)))
     read = dict(zip(to_read, _read_all(to_read, model, cache, progress), strict=True))
     opened = [read[each] if isinstance(each, _ToRead) else each for each in footage]
     skipped = list(dict.fromkeys([*skipped, *(each for each in opened if isinstance(each, Skipped))]))
-    # A video that is named twice is one.
     usable = {(each.corpus.path, each.video.id): each for each in opened if isinstance(each, Footage)}
     if not usable:
         first = skipped[0] if skipped else Skipped("", "names no video")
@@ -126,7 +135,7 @@ def open_footage(
 
 
 def stored_size(model: ToolModel) -> int:
-    """Side of the pictures that are kept of a video file: a multiple of the model's that people can look at."""
+    """Side of the frames stored of a video file: a multiple of the model's size that people can look at."""
     return model.size * -(-LOOKABLE // model.size)
 
 
@@ -135,11 +144,11 @@ def _of_corpus(model: ToolModel, source: Path) -> list[Footage]:
     vectors, dims = corpus.manifest.encoding == "float32", corpus.manifest.size
     if vectors and not model.feature_dims:
         cause = f"holds feature vectors, and {model.name} reads pictures"
-        raise InputError(source, cause, "Ingest the videos themselves, or name a model of such vectors.")
+        raise InputError(source, cause, "Ingest the videos themselves, or choose a model of such vectors.")
     if model.feature_dims and (not vectors or dims != model.feature_dims):
         held = f"vectors of {dims} dims" if vectors else "pictures"
         cause = f"holds {held}, and {model.name} reads vectors of {model.feature_dims} dims"
-        raise InputError(source, cause, "Ingest the features that it was trained on, or name another model.")
+        raise InputError(source, cause, "Ingest the features that it was trained on, or choose another model.")
     videos = [video for video in corpus if len(video.times)]
     if not videos:
         raise InputError(source, "holds no video with frames", "Ingest some into it.")
@@ -157,12 +166,12 @@ def _file_of(video: Video) -> Path | None:
 
 @dataclass(frozen=True)
 class _ToRead:
-    """A video file to decode, or one that has been."""
+    """A video file, decoded already or to be decoded."""
 
     name: str = field(compare=False)
     item: Item = field(compare=False)
-    source: Source = field(compare=False)  # that it is of: its tasks
-    folder: Path  # in the cache: tells it from any other
+    source: Source = field(compare=False)  # where it was found: names its tasks
+    folder: Path  # in the cache: unique
 
 
 def _of_files(model: ToolModel, source: Path, cache: Cache, skipped: list[Skipped]) -> Iterator[_ToRead]:
@@ -171,7 +180,7 @@ def _of_files(model: ToolModel, source: Path, cache: Cache, skipped: list[Skippe
 
     if model.feature_dims:
         cause = f"holds video, and {model.name} reads vectors of {model.feature_dims} dims, not pictures"
-        raise InputError(source, cause, "Name a corpus of such vectors, or a model of pictures.")
+        raise InputError(source, cause, "Choose a corpus of such vectors, or a model of pictures.")
     found = find_source(source)
     skipped += found.skipped
     how = [str(stored_size(model)), model.fit, f"{model.fps:g}"]
@@ -186,7 +195,7 @@ def _of_files(model: ToolModel, source: Path, cache: Cache, skipped: list[Skippe
 def _read_all(
     to_read: Iterable[_ToRead], model: ToolModel, cache: Cache, progress: Begin
 ) -> Iterator[Footage | Skipped]:
-    """Each in a corpus of its own, so that it can be found and forgotten alone; as many at once as there are cores."""
+    """Each into a corpus of its own, so that each can be evicted on its own; as many at once as there are cores."""
     wanted = list(to_read)
     tell = progress(len([each for each in wanted if not _is_whole(each.folder)]))
     with ThreadPoolExecutor(os.cpu_count() or 1) as threads:  # threads wait; worker processes decode
@@ -212,7 +221,7 @@ def _read(wanted: _ToRead, model: ToolModel, cache: Cache, tell: Progress) -> Fo
         reason = corpus[wanted.item.id].details["reason"] or "has no frame"
     except InputError as error:
         return Skipped(path, f"{error.cause}. {error.remedy}".strip())
-    shutil.rmtree(wanted.folder, ignore_errors=True)  # a failure is not kept: it may have been the machine's
+    shutil.rmtree(wanted.folder, ignore_errors=True)  # a failure is not cached: it may be the machine's fault
     return Skipped(path, reason)
 
 
@@ -252,7 +261,7 @@ def _words(footage: Footage, model: ToolModel) -> dict[str, int]:
 
 
 class _AtItsSize:
-    """A learner that is shown pictures at the size it was trained on."""
+    """A model adapter that resizes frames to the size the model was trained on."""
 
     def __init__(self, model: ToolModel) -> None:
         self._adapter, self._size = model.adapter, model.size
@@ -265,7 +274,7 @@ class _AtItsSize:
 
 
 def at_size(frames_PHWC: Tensor, size: int) -> Tensor:
-    """uint8 pictures whose shorter side is `size`, each pixel the average of what it stands for."""
+    """uint8 pictures whose shorter side is `size`, each pixel the average of those it replaces."""
     import torch.nn.functional as F
 
     height, width = frames_PHWC.shape[1:3]

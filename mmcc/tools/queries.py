@@ -1,6 +1,6 @@
-"""What is asked with: a text, a photo, or a stretch of footage, as vectors in the space that answers are found in.
+"""Queries: a text, a photo, or a span of footage, embedded in the space that is searched.
 
-All are kept, so that the second question with the same thing loads no torch.
+Embeddings are cached, so a repeated query loads no torch.
 
 Shapes: T texts, n frames, D dims.
 """
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from mmcc.corpus import Corpus
 from mmcc.corpus.format import is_corpus
 from mmcc.errors import InputError
+from mmcc.pretrained import shipped_names
 from mmcc.tools.cache import Answer, Cache
 from mmcc.tools.footage import Begin, Footage, open_footage
 from mmcc.tools.model import ToolModel
@@ -34,8 +35,8 @@ class Texts:
     """Texts as a model reads them."""
 
     pi: Floats  # [T, D]
-    unknown: list[str]  # words that it does not know, as they come
-    strangers: list[str]  # texts of which it knows no word
+    unknown: list[str]  # words it does not know, in order
+    strangers: list[str]  # texts without a word it knows
 
     def warnings(self, model: ToolModel) -> list[str]:
         if not self.unknown:
@@ -45,7 +46,7 @@ class Texts:
 
 @dataclass(frozen=True)
 class Node:
-    """Something seen: where it is, and where its future and, if the model has one, its past are sought. [D] each."""
+    """A query [D]: its embedding, its predicted future and, if the model has one, its predicted past."""
 
     present: Floats
     future: Floats
@@ -53,7 +54,7 @@ class Node:
 
 
 def read_texts(model: ToolModel, texts: Sequence[str], cache: Cache) -> Texts:
-    """Texts embedded; a model of vision alone is refused, and so are texts of which no word is known at all."""
+    """Embed texts; InputError for a model without text, and if none of the words is known."""
     answer = cache.remember("texts", [model.checksum, *texts], lambda: _embed_texts(model, texts))
     found = Texts(answer.arrays["pi"], answer.facts["unknown"], answer.facts["strangers"])
     if len(found.strangers) == len(set(texts)):
@@ -62,14 +63,14 @@ def read_texts(model: ToolModel, texts: Sequence[str], cache: Cache) -> Texts:
 
 
 def refuse_strangers(model: ToolModel, texts: Texts) -> None:
-    """Where every text counts."""
+    """InputError if any text has no known word, for queries that need them all."""
     if texts.strangers:
         cause = f"knows no word of {', '.join(repr(text) for text in texts.strangers[:3])}"
-        raise InputError(model.name, cause, "Say it in other words: its vocabulary.txt lists those that it knows.")
+        raise InputError(model.name, cause, "Use other words: its vocabulary.txt lists those it knows.")
 
 
 def look_at(model: ToolModel, footage: Footage, frames: slice, cache: Cache) -> Node:
-    """What is seen in some frames of a video, as one node: mean z, unit-norm mean π."""
+    """Some frames of a video as one node: mean z, unit-norm mean π."""
     key = [model.checksum, footage.key, "as is" if model.assumed else str(model.size)]
     key += [str(frames.start), str(frames.stop)]
 
@@ -87,11 +88,11 @@ def look_at(model: ToolModel, footage: Footage, frames: slice, cache: Cache) -> 
 
 
 def look_at_photo(model: ToolModel, path: Path, cache: Cache) -> Node:
-    """A photo, scaled and cropped as the frames that the model was trained on."""
+    """A photo, scaled and cropped like the frames the model was trained on."""
     from mmcc.media.photos import photo_checksum
 
     if model.feature_dims:
-        raise InputError(path, f"is a photo, and {model.name} reads feature vectors", "Name a model of pictures.")
+        raise InputError(path, f"is a photo, and {model.name} reads feature vectors", "Choose a model of pictures.")
     key = [model.checksum, photo_checksum(path), str(model.size), model.fit]
 
     def make() -> Answer:
@@ -106,7 +107,7 @@ def look_at_photo(model: ToolModel, path: Path, cache: Cache) -> Node:
 
 
 def photo_warnings(model: ToolModel, path: Path, cache: Cache) -> list[str]:
-    """That a photo is unlike what the model was trained on; and what had to be assumed to read it."""
+    """Warns if a photo is unlike the training data, and of assumptions about how to read it."""
     from mmcc.media.photos import photo_checksum
 
     def make() -> Answer:
@@ -143,7 +144,7 @@ def is_photo(source: str) -> bool:
 
 
 def frame_at(footage: Footage, time: float) -> int:
-    """The frame nearest to a time; one beyond the video's end is refused."""
+    """The frame nearest to a time; InputError beyond the video's end."""
     times = footage.video.times
     end = max(footage.video.duration, float(times[-1]))
     if time > end + 1:
@@ -166,8 +167,8 @@ def _embed_texts(model: ToolModel, texts: Sequence[str]) -> Answer:
     from mmcc.models.nodes import TEXT
 
     if TEXT not in model.adapter.modalities:
-        cause = "was trained without text, and so cannot read any"
-        raise InputError(model.name, cause, "Name a model of video and text, such as kitchen.")
+        cause = "was trained without text and cannot read any"
+        raise InputError(model.name, cause, f"Choose a model of video and text, such as {shipped_names()[0]}.")
     vocabulary = Vocabulary.load(model.folder / "vocabulary.txt")
     words = {text: words_of(text) for text in texts}
     every = list(dict.fromkeys(word for found in words.values() for word in found))

@@ -1,6 +1,6 @@
-"""What comes after this, what came before it, what changes from one thing into another, over a whole corpus.
+"""Search a whole corpus for what comes after a frame, what came before it, or what changes from one thing to another.
 
-A question that begins in the corpus, or that was asked before, loads no torch; a text or a photo is embedded once.
+A query by a frame of the corpus, or a repeated query, loads no torch; a text or a photo is embedded once.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ import numpy as np
 from mmcc.corpus.source import Skipped
 from mmcc.errors import InputError
 from mmcc.evaluation.search import Floats, Ints, best_apart, changes, hide_near, scores_of
-from mmcc.report.sheets import Tile, clock, draw_sheet, parse_clock
-from mmcc.text import one_line
+from mmcc.text import parse_clock
 from mmcc.tools.cache import Cache
 from mmcc.tools.domain import domain_warnings
 from mmcc.tools.footage import Footage
@@ -34,8 +33,8 @@ from mmcc.tools.queries import (
 )
 from mmcc.tools.search_index import Library, SearchIndex, open_faiss
 
-WINDOW = 10.0  # seconds: two frames so near each other are one moment
-_AT_FIRST, _AT_MOST = 64, 4096  # candidates that FAISS is asked for, for each hit
+WINDOW = 10.0  # seconds: two frames within it are the same moment
+_AT_FIRST, _AT_MOST = 64, 4096  # candidates requested from FAISS per hit
 
 
 @dataclass(frozen=True)
@@ -59,25 +58,25 @@ class FrameHit:
 
 @dataclass(frozen=True)
 class Hit:
-    """A moment that answers; or two, of which the first becomes the second."""
+    """A moment found; or two, the first becoming the second."""
 
     score: float  # a cosine, or the mean of several
     moments: tuple[FrameHit, ...]
 
     def to_json(self) -> dict[str, Any]:
-        told: dict[str, Any] = {"video": self.moments[0].footage.name, "score": self.score}
+        content: dict[str, Any] = {"video": self.moments[0].footage.name, "score": self.score}
         for moment, prefix in zip(self.moments, ("",) if len(self.moments) == 1 else ("from_", "to_"), strict=True):
-            told |= moment.to_json(prefix)
-        return told
+            content |= moment.to_json(prefix)
+        return content
 
 
 @dataclass(frozen=True)
 class SearchResult:
-    """Hits, best first, and what they answer."""
+    """Hits, best first, and the question they answer."""
 
     question: str
     hits: list[Hit]
-    asked_with: Tile | None  # the frame of the question
+    asked_with: FrameHit | Path | None  # the frame of the question, or its photo; None for a text
     warnings: list[str]
     skipped: list[Skipped]
 
@@ -93,7 +92,7 @@ class SearchResult:
 
 @dataclass(frozen=True)
 class Searcher:
-    """A model, what it searches, and the index of that."""
+    """A model, the library it searches, and the index of that library."""
 
     model: ToolModel
     library: Library
@@ -101,7 +100,7 @@ class Searcher:
     cache: Cache
 
     def text(self, text: str, top: int = 10, window: float = WINDOW) -> SearchResult:
-        """Moments that show what a text says."""
+        """Moments that show what a text describes."""
         texts = read_texts(self.model, [text], self.cache)
         hits = self._nearest(texts.pi[0], top, window)
         return self._found(f"like “{text}”", hits, None, texts.warnings(self.model))
@@ -110,18 +109,18 @@ class Searcher:
         """What a frame becomes. FRAME: a photo, or VIDEO@1:23 of a file or of the library."""
         seen = self._look(frame)
         hits = self._nearest(seen.node.future, top, window, seen)
-        return self._found(f"after {frame}", hits, seen.tile, seen.notes)
+        return self._found(f"after {frame}", hits, seen.shown, seen.notes)
 
     def before(self, frame: str, top: int = 10, window: float = WINDOW) -> SearchResult:
-        """What becomes a frame."""
+        """What turns into a frame."""
         seen = self._look(frame)
         if seen.node.past is None:
-            raise InputError(self.model.name, "was not trained to tell what came before", "Ask what comes --after.")
+            raise InputError(self.model.name, "was not trained to predict the past", "Search with --after instead.")
         hits = self._nearest(seen.node.past, top, window, seen)
-        return self._found(f"before {frame}", hits, seen.tile, seen.notes)
+        return self._found(f"before {frame}", hits, seen.shown, seen.notes)
 
     def change(self, first: str, second: str, top: int = 10, window: float = WINDOW) -> SearchResult:
-        """Two moments of one video: the first as one text says, the later one as the other."""
+        """Two moments of one video: the first matches one text, the later one the other."""
         texts = read_texts(self.model, [first, second], self.cache)
         refuse_strangers(self.model, texts)
         nodes = self.index.nodes
@@ -169,18 +168,15 @@ class Searcher:
         return FrameHit(self.library.footage(video), int(self.index.frame[node]))
 
     def _look(self, frame: str) -> _Seen:
-        """The frame of a question, by where it is."""
+        """The frame of a question: a photo, or a frame of the library or of a file."""
         if is_photo(frame) and Path(frame).exists():
-            from mmcc.media.photos import read_photo
-
             path = Path(frame)
-            tile = Tile(read_photo(path, longest=512), path.name)
             return _Seen(
-                look_at_photo(self.model, path, self.cache), tile, photo_warnings(self.model, path, self.cache)
+                look_at_photo(self.model, path, self.cache), path, photo_warnings(self.model, path, self.cache)
             )
         name, at, moment = frame.rpartition("@")
         if not at:
-            raise InputError(frame, "is no photo and names no moment of a video", "Write VIDEO@1:23.")
+            raise InputError(frame, "is neither a photo nor a moment of a video", "Write VIDEO@1:23.")
         try:
             time = parse_clock(moment)
         except ValueError as error:
@@ -195,24 +191,26 @@ class Searcher:
         assert present is not None and future is not None
         moment = self._moment(node)
         number = int(self.index.nodes.video[node])
-        return _Seen(Node(present, future, before), _tile(moment, "asked with"), [], number, moment.time)
+        return _Seen(Node(present, future, before), moment, [], number, moment.time)
 
     def _look_in_file(self, name: str, time: float) -> _Seen:
         if not Path(name).exists() and ":" not in name:
             some = ", ".join(self.index.videos[:3])
-            raise InputError(name, "is no file, and no video of the index", f"That holds {some}, …")
+            raise InputError(name, "is neither a file nor a video of the index", f"The index holds {some}, …")
         footage = open_video(self.model, name, self.cache)
         frame = frame_at(footage, time)
         node = look_at(self.model, footage, slice(frame, frame + 1), self.cache)
         notes = [self.model.note] if self.model.note else []
         notes += domain_warnings(self.model, [footage], self.cache)
-        return _Seen(node, _tile(FrameHit(footage, frame), "asked with"), notes)
+        return _Seen(node, FrameHit(footage, frame), notes)
 
-    def _found(self, question: str, hits: list[Hit], tile: Tile | None, notes: Sequence[str]) -> SearchResult:
+    def _found(
+        self, question: str, hits: list[Hit], asked_with: FrameHit | Path | None, notes: Sequence[str]
+    ) -> SearchResult:
         return SearchResult(
             question,
             hits,
-            tile,
+            asked_with,
             [*self.library.notes, *self.index.facts["warnings"], *notes],
             list(self.library.skipped),
         )
@@ -220,40 +218,10 @@ class Searcher:
 
 @dataclass(frozen=True)
 class _Seen:
-    """The frame of a question; `video` and `time` where it is one of the library's."""
+    """The frame of a question; `video` and `time` if it is one of the library's."""
 
     node: Node
-    tile: Tile
+    shown: FrameHit | Path
     notes: list[str]
     video: int | None = None
     time: float = 0.0
-
-
-def _tile(moment: FrameHit, title: str = "") -> Tile:
-    name, when = one_line(moment.footage.name), clock(moment.time)
-    told = f"{name} {when}" if title else name
-    return Tile(moment.footage.still(moment.frame), title or when, f"{told}: {moment.text}" if moment.text else told)
-
-
-def render(found: SearchResult, width: int = 140) -> str:
-    """A table for people."""
-    lines = [f"{len(found.hits)} moments {one_line(found.question)}:", ""]
-    names = max((len(one_line(hit.moments[0].footage.name)) for hit in found.hits), default=0)
-    for place, hit in enumerate(found.hits, 1):
-        when = " → ".join(f"{clock(moment.time):>7}" for moment in hit.moments)
-        said = " → ".join(one_line(moment.text) or "–" for moment in hit.moments)
-        line = f"{place:>3}  {hit.score:6.3f}  {one_line(hit.moments[0].footage.name):<{names}}  {when}  {said}"
-        lines.append(line if len(line) <= width else line[: width - 1] + "…")
-    return "\n".join(lines)
-
-
-def draw(path: Path, found: SearchResult) -> None:
-    """Hits as tiles; of changes, a row each."""
-    if any(len(hit.moments) > 1 for hit in found.hits):
-        rows = [[_tile(moment) for moment in hit.moments] for hit in found.hits]
-        draw_sheet(path, found.question, rows, arrows=True, notes=found.warnings, columns=2)
-        return
-    tiles = [_tile(hit.moments[0]) for hit in found.hits]
-    rows = [tiles[first : first + 5] for first in range(0, len(tiles), 5)]
-    asked = [[found.asked_with]] if found.asked_with else []
-    draw_sheet(path, found.question, [*asked, *rows], notes=found.warnings)

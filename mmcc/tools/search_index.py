@@ -1,9 +1,9 @@
-"""The index of a corpus for search: every frame as a model sees it, made once, read in place.
+"""The search index of a corpus: every frame as a model embeds it, built once, memory-mapped.
 
     index.json    schema, model (name, checksum), corpus, fingerprint, videos (ids), nodes, dims, warnings
-    pi.npy        [N, D] float32      future.npy, past.npy   [N, D] float16, for questions that begin in the corpus
+    pi.npy        [N, D] float32      future.npy, past.npy   [N, D] float16, for queries by a frame of the corpus
     video.npy     [N] int32           time.npy, frame.npy    [N] float64, int32
-    nodes.faiss   above a million nodes, where FAISS is installed
+    nodes.faiss   above a million nodes, if FAISS is installed
 
 An index belongs to one model and one corpus, and is refused for any other.
 
@@ -38,18 +38,18 @@ from mmcc.tools.domain import domain_warnings
 from mmcc.tools.footage import Begin, Footage, open_footage
 from mmcc.tools.model import ToolModel
 
-FAISS_ABOVE = 1_000_000  # nodes: up to there an exact search takes a tenth of a second
-_LISTS = 1024  # of FAISS: about the square root of a million
+FAISS_ABOVE = 1_000_000  # nodes: up to here an exact search takes a tenth of a second
+_LISTS = 1024  # FAISS lists: about the square root of a million
 _PROBED = 128  # of them: an eighth has a recall@10 of 0.98 over 52,000 kitchen frames, a sixteenth 0.89
-_LEARNT_FROM = 40  # nodes for each list
-_LOOKED_AT = 32  # videos: are they like those that the model was trained on?
+_TRAINED_ON = 40  # nodes per list
+_CHECKED = 32  # videos that are compared with the training data
 _FACTS = "index.json"
 Progress = Callable[[list[str]], Iterable[str]]
 
 
 @dataclass(frozen=True)
 class Library:
-    """What is searched: a corpus, or videos as they lie in a folder."""
+    """What is searched: a corpus, or the videos in a folder."""
 
     source: Path
     corpus: Corpus | None
@@ -65,7 +65,7 @@ class Library:
 
 
 def open_library(model: ToolModel, source: Path, cache: Cache, progress: Begin | None = None) -> Library:
-    """Cheap for a corpus; videos of a folder are read, the first time."""
+    """Cheap for a corpus; the videos of a folder are read the first time."""
     if is_corpus(source):
         digest = hashlib.sha256((source / "manifest.json").read_bytes())
         with (source / "index.arrow").open("rb") as file:
@@ -77,7 +77,7 @@ def open_library(model: ToolModel, source: Path, cache: Cache, progress: Begin |
 
 
 class SearchIndex:
-    """An index at rest, opened."""
+    """An opened index."""
 
     def __init__(self, folder: Path, facts: dict[str, Any]) -> None:
         self.folder, self.facts = folder, facts
@@ -117,7 +117,7 @@ class SearchIndex:
             if len(array) != self.facts["nodes"]:
                 raise ValueError(f"{len(array)} rows of {self.facts['nodes']}")
         except (OSError, ValueError) as error:
-            raise InputError(path, f"cannot be read ({error})", "Make it anew with --rebuild.") from None
+            raise InputError(path, f"cannot be read ({error})", "Build it again with --rebuild.") from None
         return array
 
 
@@ -130,12 +130,12 @@ def open_index(
     rebuild: bool = False,
     progress: Progress | None = None,
 ) -> SearchIndex:
-    """The index kept in a folder (by default in the cache), made if there is none."""
+    """The index in a folder (by default in the cache), built if there is none."""
     place = folder or cache.place("search", [model.checksum, library.fingerprint])
     facts = None if rebuild else _facts(place)
     if facts is None:
         if folder and not rebuild and folder.is_dir() and any(folder.iterdir()):
-            raise InputError(folder, "holds something else than an index", "Name an empty folder, or a new one.")
+            raise InputError(folder, "holds something other than an index", "Choose an empty folder, or a new one.")
         facts = build_index(place, model, library, cache, progress)
         if folder is None:
             cache.make_room(sum(path.stat().st_size for path in place.iterdir()))
@@ -156,21 +156,21 @@ def _facts(folder: Path) -> dict[str, Any] | None:
         ):
             raise ValueError("it is of another version")
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(path, f"cannot be read ({error})", "Make it anew with --rebuild.") from None
+        raise InputError(path, f"cannot be read ({error})", "Build it again with --rebuild.") from None
     return dict(facts)
 
 
 def _check(folder: Path, facts: dict[str, Any], model: ToolModel, library: Library) -> None:
-    remedy = "Make it anew with --rebuild, or name another folder with --index."
+    remedy = "Build it again with --rebuild, or choose another folder with --index."
     if facts["model"]["checksum"] != model.checksum:
         theirs, ours = facts["model"]["checksum"][:12], model.checksum[:12]
-        cause = f"was made with another model ({facts['model']['name']}, {theirs}) than {model.name} ({ours})"
+        cause = f"was built with another model ({facts['model']['name']}, {theirs}) than {model.name} ({ours})"
         raise InputError(folder, cause, remedy)
     if facts["fingerprint"] != library.fingerprint:
         cause = (
-            f"was made of {facts['corpus']} as it was"
+            f"was built from an earlier state of {facts['corpus']}"
             if facts["corpus"] == str(library.source)
-            else (f"was made of {facts['corpus']}, not of {library.source}")
+            else (f"was built from {facts['corpus']}, not from {library.source}")
         )
         raise InputError(folder, cause, remedy)
 
@@ -178,7 +178,7 @@ def _check(folder: Path, facts: dict[str, Any], model: ToolModel, library: Libra
 def build_index(
     folder: Path, model: ToolModel, library: Library, cache: Cache, progress: Progress | None = None
 ) -> dict[str, Any]:
-    """Embed every frame, and write what was found at once: a folder is a whole index, or none."""
+    """Embed every frame and write the index in one go: a folder holds a whole index or none."""
     footage = library.opened or open_footage(model, [library.source], cache).footage
     lengths = [len(each.video.times) for each in footage]
     cache.make_folder(folder.parent)
@@ -195,7 +195,7 @@ def build_index(
             "nodes": sum(lengths),
             "dims": dims,
             "has_past": has_past,
-            "warnings": domain_warnings(model, footage[:: -(-len(footage) // _LOOKED_AT)], cache),
+            "warnings": domain_warnings(model, footage[:: -(-len(footage) // _CHECKED)], cache),
         }
         if sum(lengths) > FAISS_ABOVE:
             _add_faiss(draft)
@@ -215,7 +215,7 @@ def _fill(
     cache: Cache,
     progress: Progress | None,
 ) -> tuple[bool, int]:
-    """Whether the model has a past, and how many dims its space has."""
+    """Write the arrays; returns whether the model has a past, and the dims of its space."""
     import torch
 
     from mmcc.evaluation.adapter import Embedding
@@ -259,10 +259,10 @@ def has_faiss() -> bool:
 
 
 def make_faiss(pi_ND: NDArray[np.float32], lists: int = _LISTS, probed: int = _PROBED) -> Any:
-    """Nodes in lists by what they are near to; a question looks into the nearest of them."""
+    """Nodes in lists of near ones; a query looks into the nearest lists."""
     faiss = import_module("faiss")
     index = faiss.index_factory(pi_ND.shape[1], f"IVF{lists},Flat", faiss.METRIC_INNER_PRODUCT)
-    every = max(1, len(pi_ND) // (_LEARNT_FROM * lists))
+    every = max(1, len(pi_ND) // (_TRAINED_ON * lists))
     index.train(np.ascontiguousarray(pi_ND[::every]))
     for first in range(0, len(pi_ND), 1 << 16):
         index.add(np.ascontiguousarray(pi_ND[first : first + (1 << 16)]))
@@ -271,7 +271,7 @@ def make_faiss(pi_ND: NDArray[np.float32], lists: int = _LISTS, probed: int = _P
 
 
 def open_faiss(folder: Path) -> Any | None:
-    """None where there is no such index, or FAISS is not installed: the search is exact then."""
+    """None without such an index, or without FAISS: the search is exact then."""
     path = folder / "nodes.faiss"
     if not path.is_file() or not has_faiss():
         return None

@@ -1,10 +1,10 @@
-"""A bag of photos, or a video's own segments, put in order (Section 4.3): the order, and how sure it is.
+"""Puts a set of photos, or the clips of a video, in order (Section 4.3), and says how sure the order is.
 
-A model is asked once about a bag: log P(u → v) of each pair of it is kept, and every order follows from that without
-the model. Neither the names of photos nor the order in which they are given has a part in it: pictures are numbered
-by their content, and segments as the evaluation shuffles them.
+The model is needed once per set: log P(u → v) of each pair is cached, and every order follows from that. Neither the
+names of photos nor the order in which they are given matters: pictures are numbered by their content, and clips as the
+evaluation shuffles them.
 
-Shapes: n things of a bag.
+Shapes: n things in a set.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,7 @@ from mmcc.corpus.source import LabelledClip, Skipped
 from mmcc.errors import InputError
 from mmcc.evaluation.set_order import By, SetOrder, order_set
 from mmcc.metrics import kendall_tau
-from mmcc.text import one_line, storable
+from mmcc.text import clock, one_line, storable
 from mmcc.tools.cache import Answer, Cache
 from mmcc.tools.domain import domain_warning, domain_warnings
 from mmcc.tools.footage import Begin, Footage, open_footage
@@ -41,38 +41,50 @@ if TYPE_CHECKING:
     from mmcc.media.pictures import Pixels
 
 Floats = NDArray[np.float64]
-Progress = Callable[[list[str]], Iterable[str]]  # wraps the names that are gone through, as mmcc.progress.bar does
+Progress = Callable[[list[str]], Iterable[str]]  # wraps the names to process, as mmcc.progress.bar does
 
-STRETCHES = 8  # of a video without labelled steps: a row that can be looked at
-PHOTOS, LABELLED, EQUAL = "photos", "labelled segments", "equal stretches"
-_AT_ONCE = 64  # pictures that are embedded together
+CLIPS = 8  # that a video without labelled clips is cut into: a row that fits on a sheet
+PHOTOS, LABELLED, EQUAL = "photos", "labelled segments", "equal stretches"  # as JSON has them
+SCHEMA = 1
+_AT_ONCE = 64  # pictures embedded together
 
 
 @dataclass(frozen=True)
 class Thing:
-    """A photo, or a segment of a video."""
+    """A photo, or a clip of a video."""
 
     name: str  # for people
     path: Path | None = None  # of a photo
     copies: tuple[Path, ...] = ()  # other files that show the same picture
-    start: float = 0.0  # of a segment, seconds
+    start: float = 0.0  # of a clip, seconds
     end: float = 0.0
     text: str = ""  # the step it is labelled with
-    true_place: int | None = None  # from 1; nothing is known of photos
+    true_place: int | None = None  # from 1; unknown for photos
+
+    def to_json(self) -> list[Any]:
+        """Paths of photos, those of the same picture side by side; a clip with its times."""
+        if self.path is not None:
+            return [storable(str(path)) for path in (self.path, *self.copies)]
+        return [{"start": self.start, "end": self.end, "text": self.text, "true_place": self.true_place}]
+
+    @property
+    def key(self) -> str | float:
+        """Identifies it in JSON: a path, or a start."""
+        return self.start if self.path is None else storable(str(self.path))
 
 
 @dataclass(frozen=True)
 class Unshuffled:
-    """One bag in order."""
+    """One set in order."""
 
-    name: str  # of the folder or the video; "" for photos that were named one by one
-    kind: str  # photos, labelled segments or equal stretches
+    name: str  # of the folder or the video; "" for photos named one by one
+    kind: str  # PHOTOS, LABELLED or EQUAL
     by: By
     things: list[Thing]  # as `found` numbers them
     found: SetOrder
     log_P_nn: Floats  # of Eq. 12
     footage: Footage | None = field(default=None, repr=False)
-    warning: str | None = None  # of photos unlike what the model has seen; a video's is told with the others'
+    warning: str | None = None  # that photos look unlike the training data; those of videos are in UnshuffleResult
 
     @property
     def ordered(self) -> list[Thing]:
@@ -80,18 +92,51 @@ class Unshuffled:
 
     @property
     def kendall_tau(self) -> float | None:
-        """Agreement with the true order, where it is known: 1 is the same, -1 the opposite, 0 chance."""
+        """Agreement with the true order, if known: 1 is the same, -1 the opposite, 0 chance."""
         places = [thing.true_place for thing in self.ordered if thing.true_place is not None]
         return float(kendall_tau(places)) if places else None
+
+    def to_json(self) -> dict[str, Any]:
+        found, things = self.found, self.ordered
+        P = np.exp(self.log_P_nn[found.order[:-1], found.order[1:]]).tolist()
+        links = zip(things[:-1], things[1:], found.links.tolist(), P, strict=True)
+        content: dict[str, Any] = {
+            "name": storable(self.name),
+            "of": self.kind,
+            "by": self.by,
+            "order": [each for thing in things for each in thing.to_json()],
+            "links": [
+                {"from": a.key, "to": b.key, "probability": before, "transition": transition}
+                for a, b, before, transition in links
+            ],
+            "confidence": found.confidence,
+            "probability": found.probability,
+            "runner_up": {
+                "order": [each for at in found.runner_up for each in self.things[at].to_json()],
+                "ratio": found.runner_up_ratio,
+            },
+            "exact": found.exact,
+        }
+        if self.kind != PHOTOS:
+            return content | {"kendall_tau": self.kendall_tau}
+        same = [{"path": storable(str(copy)), "of": thing.key} for thing in things for copy in thing.copies]
+        return content | {"duplicates": same}
 
 
 @dataclass(frozen=True)
 class UnshuffleResult:
-    """All that was asked for."""
+    """All sets in order."""
 
     sets: list[Unshuffled]
     skipped: list[Skipped]
-    warnings: list[str]  # for people: what had to be assumed
+    warnings: list[str]  # for people: assumptions, and footage unlike the training data
+
+    def to_json(self) -> dict[str, Any]:
+        """One set at the top level; several in a list, "sequences"."""
+        sets = [set_.to_json() for set_ in self.sets]
+        content = sets[0] if len(sets) == 1 else {"sequences": sets}
+        skipped = [each._asdict() for each in self.skipped]
+        return {"schema": SCHEMA, **content, "skipped": skipped, "warnings": self.warnings}
 
 
 def unshuffle(
@@ -100,11 +145,11 @@ def unshuffle(
     cache: Cache,
     *,
     by: By = "pairs",
-    stretches: int = STRETCHES,
+    clips: int = CLIPS,
     begin: Begin = lambda total: lambda path, share: None,
     progress: Progress | None = None,
 ) -> UnshuffleResult:
-    """Photos that are named one by one are a bag, and so is each folder of photos and each video."""
+    """Photos named one by one are one set; each folder of photos and each video is a set of its own."""
     photo_sets, videos = _sorted_by_kind(sources)
     sets: list[Unshuffled] = []
     skipped: list[Skipped] = []
@@ -124,7 +169,7 @@ def unshuffle(
             warnings += domain_warnings(model, asked, cache)
             for footage in asked:
                 with _noting(failed):
-                    sets.append(unshuffle_footage(model, footage, cache, by=by, stretches=stretches))
+                    sets.append(unshuffle_footage(model, footage, cache, by=by, clips=clips))
     if not sets:
         raise failed[0]
     return UnshuffleResult(sets, [*skipped, *map(_skipped, failed)], warnings)
@@ -132,7 +177,7 @@ def unshuffle(
 
 @contextmanager
 def _noting(failed: list[InputError]) -> Iterator[None]:
-    """What cannot be used is noted, and the rest is not the worse for it."""
+    """Collect what cannot be used, so that the rest still gets its order."""
     try:
         yield
     except InputError as error:
@@ -144,7 +189,7 @@ def _skipped(error: InputError) -> Skipped:
 
 
 def _sorted_by_kind(sources: Sequence[Path]) -> tuple[dict[str, list[Path]], list[tuple[Path, str | None]]]:
-    """Photos by the bag they belong to; and where videos are, with the one that is wanted of a corpus (CORPUS:ID)."""
+    """Photos by the set they belong to; and sources of video, each with the one video wanted (of CORPUS:ID)."""
     from mmcc.media.photos import find_photos
 
     sets: dict[str, list[Path]] = {}
@@ -167,7 +212,7 @@ def _sorted_by_kind(sources: Sequence[Path]) -> tuple[dict[str, list[Path]], lis
 def _asked_for(footage: list[Footage], source: Path, video: str | None) -> list[Footage]:
     found = [each for each in footage if video in (None, each.video.id)]
     if not found:
-        raise InputError(source, f"has no video {video!r} with frames", "mmcc inspect CORPUS --json tells what it has.")
+        raise InputError(source, f"has no video {video!r} with frames", "mmcc inspect CORPUS --json lists its videos.")
     return found
 
 
@@ -181,12 +226,12 @@ def unshuffle_photos(
     by: By = "pairs",
     progress: Progress | None = None,
 ) -> Unshuffled:
-    """Photos in order; those that cannot be read are added to `skipped`, InputError where fewer than two remain."""
+    """Photos in order; unreadable ones are added to `skipped`; InputError if fewer than two remain."""
     from mmcc.media.photos import photo_checksum, reads_heic
 
     if model.feature_dims:
         cause = f"is a photo, and {model.name} reads vectors of {model.feature_dims} dims, not pictures"
-        raise InputError(photos[0], cause, "Name a model of pictures.")
+        raise InputError(photos[0], cause, "Choose a model of pictures.")
     files: dict[str, list[Path]] = {}  # by content
     unread: list[InputError] = []
     for path in {os.path.abspath(path): path for path in sorted(photos)}.values():  # noqa: PTH100 (knows "..")
@@ -219,14 +264,14 @@ def _too_few(photos: Sequence[Path], shown: Mapping[int, list[Path]], skipped: S
     if refused:
         left = f"and {len(shown)} of {len(photos)} photos is left" if shown else "and no photo is left"
         raise InputError(refused[0].path, f"{refused[0].reason.rstrip('. ')}; {left}", "An order needs two or more.")
-    cause = "is one photo" if len(photos) == 1 else f"is one of {len(photos)} photos that all show the same"
-    raise InputError(photos[0], cause, "An order needs two different ones or more.")
+    cause = "is a single photo" if len(photos) == 1 else f"is one of {len(photos)} photos that all show the same"
+    raise InputError(photos[0], cause, "An order needs at least two different photos.")
 
 
 def _look_at_photos(
     model: ToolModel, files: Mapping[str, Sequence[Path]], cache: Cache, progress: Progress | None
 ) -> Answer:
-    """log P(u → v) of the pictures; which of them each content shows; and why a content is none."""
+    """log P(u → v) of the pictures; which picture each file's content shows; and why a content was refused."""
     from mmcc.media.photos import fitted, read_photo
     from mmcc.media.pictures import Fit
 
@@ -251,7 +296,7 @@ def _look_at_photos(
 
 
 def _transitions_of(model: ToolModel, pictures: Sequence[Pixels]) -> Floats:
-    """log P(u → v) by Eq. 12. Nothing is said of photos: all are equally concrete."""
+    """log P(u → v) by Eq. 12. Photos have no narration, so all are equally concrete."""
     import torch
 
     from mmcc.evaluation.adapter import Embedding
@@ -268,8 +313,8 @@ def _transitions_of(model: ToolModel, pictures: Sequence[Pixels]) -> Floats:
 
 
 def _log_transitions(adapter: ModelAdapter, nodes: Embedding) -> Tensor:
-    """Those of the evaluation, for three things or more. Of two, each has but the other to go to, and Eq. 12 says
-    nothing: there the likeness of one way stands against that of the other.
+    """Those of the evaluation, for three things or more. With two, each can only lead to the other, and Eq. 12 says
+    nothing: there the similarity in one direction is compared with that in the other.
 
     P(u → v) = e^{s(u, v)} / (e^{s(u, v)} + e^{s(v, u)}),  s(u, v) = (g_fwd(u) · π_v + g_back(v) · π_u) / τ
     """
@@ -288,57 +333,49 @@ def _log_transitions(adapter: ModelAdapter, nodes: Embedding) -> Tensor:
 
 
 def unshuffle_footage(
-    model: ToolModel, footage: Footage, cache: Cache, *, by: By = "pairs", stretches: int = STRETCHES
+    model: ToolModel, footage: Footage, cache: Cache, *, by: By = "pairs", clips: int = CLIPS
 ) -> Unshuffled:
-    """A video's labelled segments in order; where it has no two of them, stretches of equal length."""
+    """A video's labelled clips in order; if it has fewer than two, `clips` of equal length."""
     video = footage.video
     kind = LABELLED if len(video.steps) > 1 else EQUAL
-    segments = list(video.steps) if kind == LABELLED else _equal_stretches(footage, stretches)
+    spans = list(video.steps) if kind == LABELLED else _equal_clips(footage, clips)
     seen_at = "as is" if model.assumed else str(model.size)
-    key = [model.checksum, footage.key, seen_at, json.dumps(segments)]
-    answer = cache.remember("segments", key, lambda: _look_at_segments(model, footage, segments, cache))
-    texts = _step_texts(footage) if kind == LABELLED else ()
+    key = [model.checksum, footage.key, seen_at, json.dumps(spans)]
+    answer = cache.remember("segments", key, lambda: _look_at_clips(model, footage, spans, cache))
+    texts = footage.step_texts if kind == LABELLED else ()
     things = [
-        _segment(LabelledClip(*segment), place, texts)
-        for segment, place in zip(answer.facts["segments"], answer.facts["places"], strict=True)
+        _clip(LabelledClip(*span), place, texts)
+        for span, place in zip(answer.facts["segments"], answer.facts["places"], strict=True)
     ]
     log_P = answer.arrays["log_P"]
     return Unshuffled(footage.name, kind, by, things, order_set(log_P, by), log_P, footage)
 
 
-def _segment(segment: LabelledClip, place: int, texts: Sequence[str]) -> Thing:
-    from mmcc.report.sheets import clock
-
-    text = texts[segment.step - 1] if 1 <= segment.step <= len(texts) else ""
-    name = f"{clock(segment.start)} to {clock(segment.end)}"
-    return Thing(name, start=segment.start, end=segment.end, text=text, true_place=place + 1)
+def _clip(clip: LabelledClip, place: int, texts: Sequence[str]) -> Thing:
+    text = texts[clip.step - 1] if 1 <= clip.step <= len(texts) else ""
+    name = f"{clock(clip.start)} to {clock(clip.end)}"
+    return Thing(name, start=clip.start, end=clip.end, text=text, true_place=place + 1)
 
 
-def _step_texts(footage: Footage) -> Sequence[str]:
-    tasks = footage.video.tasks
-    task = footage.corpus.tasks.get(tasks[0]) if tasks else None
-    return task.steps if task else ()
-
-
-def _equal_stretches(footage: Footage, stretches: int) -> list[LabelledClip]:
-    """Of two frames or more each."""
+def _equal_clips(footage: Footage, clips: int) -> list[LabelledClip]:
+    """Of at least two frames each."""
     times = footage.video.times
-    count = min(stretches, len(times) // 2)
+    count = min(clips, len(times) // 2)
     if count < 2:
         cause = f"has {len(times)} frames, too few to cut it in two"
-        raise InputError(footage.name, cause, "Name a longer video, or photos.")
+        raise InputError(footage.name, cause, "Choose a longer video, or photos.")
     edges = np.linspace(times[0], max(footage.video.duration, times[-1] + 1e-3), count + 1).tolist()
     return [LabelledClip(0, start, end) for start, end in pairwise(edges)]
 
 
-def _look_at_segments(model: ToolModel, footage: Footage, segments: list[LabelledClip], cache: Cache) -> Answer:
-    """log P(u → v) by Eq. 12 of the segments, as the evaluation does it; and what their true places are."""
+def _look_at_clips(model: ToolModel, footage: Footage, clips: list[LabelledClip], cache: Cache) -> Answer:
+    """log P(u → v) of the clips by Eq. 12, as in the evaluation; and their true places."""
     import torch
 
     from mmcc.evaluation.clips import clip_nodes
     from mmcc.evaluation.unshuffling import log_prior, shuffled
 
-    video = replace(footage.embedded(model, cache), steps=segments)
+    video = replace(footage.embedded(model, cache), steps=clips)
     set_ = shuffled(video)
     with torch.inference_mode():
         state = clip_nodes(video, set_.clips)

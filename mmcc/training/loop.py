@@ -170,7 +170,8 @@ class _Training:
         self.progress.seconds += seconds
         figures |= {"frames_per_second": frames / seconds, "waiting_share": waited / seconds}
         if bar:
-            bar.step({name: figures[name] for name in _SHOWN if name in figures})
+            watched = ("loss", *spec_of(self.config.objective).terms, "frames_per_second")
+            bar.step({name: figures[name] for name in watched if name in figures})
         if metrics and (self.progress.step % self.config.train.log_every == 0 or self._is_last()):
             metrics.write(self.progress.step, "train", figures)
         return told
@@ -287,12 +288,6 @@ class _Training:
             validation=self.figures,
             unusable=self.videos.unusable,
         )
-
-
-_SHOWN = (
-    *("loss", "cycle", "cross_modal", "similarity", "direction", "anticipation", "future", "past"),
-    "frames_per_second",
-)
 
 
 def fit_to_corpus(config: Config, corpus: Corpus) -> Config:

@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+
 from tests.demo.tiny_demo import Made
 
 

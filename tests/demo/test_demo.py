@@ -6,12 +6,12 @@ import sys
 from dataclasses import replace
 
 import pytest
-from tests.demo.tiny_demo import TINY, Made
 
 from mmcc.cli.main import main
-from mmcc.errors import InputError
 from mmcc.demo.demo import Demo, start_over
 from mmcc.demo.results import demo_results, demo_table, share_of_the_way
+from mmcc.errors import InputError
+from tests.demo.tiny_demo import TINY, Made
 
 MODELS = {"mmcc+", "cross_modal", "chance", "oracle"}
 
@@ -66,7 +66,7 @@ def test_what_is_there_is_not_done_again(made):
     before = {path: path.stat().st_mtime_ns for path in made.out.rglob("*") if path.is_file()}
     assert made.run() == made.results
     assert {path: path.stat().st_mtime_ns for path in made.out.rglob("*") if path.is_file()} == before
-    assert len(made.said) == 7 and all(line.endswith("there already.") for line in made.said)
+    assert len(made.said) == 7 and all(line.endswith("already done.") for line in made.said)
 
 
 def test_what_is_missing_is_made_again(made, tmp_path):
@@ -78,11 +78,11 @@ def test_what_is_missing_is_made_again(made, tmp_path):
     assert {part: again[part] for part in ("anticipation", "cycle")} == {
         part: made.results[part] for part in ("anticipation", "cycle")
     }
-    assert sum(line.endswith("there already.") for line in copy.said) == 6
+    assert sum(line.endswith("already done.") for line in copy.said) == 6
     assert again["seconds"]["report"] > made.results["seconds"]["report"]
 
 
-def test_a_demo_that_is_killed_at_once_is_gone_on_with(tmp_path):
+def test_a_demo_that_is_killed_at_once_is_resumed(tmp_path):
     begun = Made(tmp_path / "demo")
 
     def killed(line: str) -> None:
@@ -105,7 +105,7 @@ def test_other_files_are_neither_used_nor_removed(tmp_path, capsys):
     assert main(["demo", "-o", str(tmp_path)]) == 3
     assert "holds other files, such as letter.txt" in capsys.readouterr().err
     assert main(["demo", "-o", str(tmp_path), "--fresh"]) == 3
-    assert "is no demo" in capsys.readouterr().err
+    assert "does not hold a demo" in capsys.readouterr().err
     assert (tmp_path / "letter.txt").read_text() == "dear"
 
 

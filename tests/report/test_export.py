@@ -13,7 +13,7 @@ from mmcc.cli.main import main
 from mmcc.errors import InputError
 from mmcc.media.captions import read_captions
 from mmcc.report.export import Chapter, as_ffmetadata, as_webvtt, as_youtube, chapters_of, guide_steps, write_exports
-from mmcc.report.sheets import parse_clock
+from mmcc.text import parse_clock
 from mmcc.tools.transitions import Change, Narration, VideoChanges
 from tests.tools.kitchen_footage import kitchen  # noqa: F401 a fixture
 

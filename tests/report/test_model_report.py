@@ -2,6 +2,8 @@
 
 import json
 import shutil
+from copy import copy
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -10,12 +12,17 @@ import pytest
 from mmcc.cli.main import main
 from mmcc.corpus import Corpus
 from mmcc.data.splits import videos_for
-from mmcc.evaluation.adapters import open_adapter
-from mmcc.evaluation.runs import find_checkpoint
-from mmcc.report.examples import ReportContext, nexts, orders, transitions
+from mmcc.report import examples
+from mmcc.report.cycles import verdict
+from mmcc.report.examples import ReportContext, cycles, nexts, orders, transitions
 from mmcc.report.gallery import Gauge, Lane, Thumbnail, card, gauges, heated, picture, row, timeline
 from mmcc.report.measured import headline, measured
-from mmcc.report.walks import FAR, Edge, Station, Walk, examples, walk
+from mmcc.tools.anticipate import anticipate, open_clip
+from mmcc.tools.cache import Cache
+from mmcc.tools.cycles import find_cycles
+from mmcc.tools.model import open_model
+from mmcc.tools.transitions import find_changes
+from mmcc.tools.unshuffle import unshuffle_footage
 
 NASTY = "<script>alert('x')</script>\" onload=\"y & <b>"
 
@@ -47,9 +54,10 @@ def page(made) -> Page:
 
 @pytest.fixture(scope="module")
 def scene(made) -> ReportContext:
-    found = find_checkpoint(made.out / "runs/mmcc+", "last")
     corpus = Corpus.open(made.out / "corpus")
-    return ReportContext(open_adapter(found.folder), found.folder, corpus, tuple(corpus.split("validation")))
+    return ReportContext(
+        open_model(made.out / "runs/mmcc+", "last"), corpus, tuple(corpus.split("validation")), Cache.default()
+    )
 
 
 def test_the_page_has_all_its_parts(page):
@@ -88,7 +96,7 @@ def test_a_report_of_a_run_with_figures_at_hand(made, tmp_path, monkeypatch, cap
     assert main(["report", str(run), "-o", str(out), "--results", str(results)]) == 0
     assert capsys.readouterr().out.strip() == str(out)
     text = Page(out.read_text()).text
-    assert "cross_modal walks no cycles." in text
+    assert "walks no cycles." in text
     assert "to tell which words go with which frame" in text
 
 
@@ -105,9 +113,11 @@ def test_another_corpus_does_not_tell_what_it_learnt_from(made, tmp_path, monkey
     results = ["--results", str(made.out / "evaluations/mmcc+.json")]
     assert main(["report", "kitchen", "-o", str(out), "--corpus", str(other), *results]) == 0
     text = Page(out.read_text()).text
-    assert "from narrated videos, of a corpus of 1,200. " in text and "which it has not seen" not in text
-    assert "videos that other keeps for tests" in text
-    assert "On a corpus of 1,200 videos (48 pixels, 1 a second), by its own record." in text
+    assert (
+        "from narrated videos, of a corpus of 1,200, without any labels" in text and "which it has not seen" not in text
+    )
+    assert "test videos of other." in text
+    assert "A corpus of 1,200 videos (48 pixels, 1 a second), according to the model’s own record." in text
     assert "What it is shown hereother: 24 videos" in text
 
 
@@ -117,7 +127,7 @@ def test_another_corpus_does_not_tell_what_it_learnt_from(made, tmp_path, monkey
         (["nothing", "-o", "{tmp}/a.html"], 3, "there is no such folder"),
         (["{run}", "-o", "{tmp}/none/a.html"], 2, "there is no folder"),
         (["{run}", "-o", "{tmp}/a.html", "--results", "{tmp}/none.json"], 3, "cannot be read"),
-        (["{run}", "-o", "{tmp}/a.html", "--results", "{tmp}/list.json"], 3, "is not what mmcc evaluate writes"),
+        (["{run}", "-o", "{tmp}/a.html", "--results", "{tmp}/list.json"], 3, "was not written by mmcc evaluate"),
         (["{run}", "-o", "{tmp}/a.html", "--corpus", "{tmp}"], 3, "manifest.json"),
         (["{run}/checkpoints/00000004", "-o", "{tmp}/a.html", "--checkpoint", "best", "--corpus", "x"], 3, "x"),
     ],
@@ -177,58 +187,89 @@ def test_a_timeline_has_a_cell_for_each_moment():
     assert shades == ["0.143", "1.000", "0.286"]
 
 
-def a_walk(video: str, start: float, future: float, back: float, confidence: float) -> Walk:
-    stations = tuple(Station("vision", int(time), time, "") for time in (start, start, future, future, back))
-    return Walk(video, stations, (Edge("", np.zeros(1), np.zeros(1)),) * 2, confidence)
-
-
-def test_what_comes_of_a_walk():
-    assert a_walk("a", 5, 30, 5, 0.5).outcome == "returns"
-    assert a_walk("a", 5, 30, 9, 0.5).outcome == "lost"
-    assert a_walk("a", 30, 5, 30, 0.5).outcome == "backward"
-    assert a_walk("a", 5, 5 + FAR / 2, 5, 0.5).outcome == "stays"
-
-
-def test_examples_are_the_surest_one_of_each_video():
-    walks = [
-        a_walk("a", 1, 20, 1, 0.3),
-        a_walk("a", 2, 20, 2, 0.9),
-        a_walk("b", 3, 20, 3, 0.5),
-        a_walk("c", 3, 20, 9, 1),
-    ]
-    chosen = examples(walks, "returns", 5)
-    assert [(each.video, each.confidence) for each in chosen] == [("a", 0.9), ("b", 0.5)]
-
-
-def test_walks_are_of_the_videos_given(scene):
-    found = walk(scene.adapter, scene.checkpoint, scene.corpus, scene.ids)
-    assert {each.video for each in found} <= set(scene.ids) and len(found) > 10
-    for each in found:
-        times = scene.corpus[each.video].times
-        for station in each.stations:
-            if station.modality == "vision":
-                assert times[station.place] == pytest.approx(station.time)
-            else:
-                assert station.text
-        future, back = each.edges
-        assert future.weights.sum() == pytest.approx(1, abs=1e-5) and back.weights.max() == pytest.approx(
-            each.confidence
-        )
-        assert back.times[back.weights.argmax()] == pytest.approx(each.stations[4].time)
-
-
 def test_sections_of_a_corpus_without_steps(scene, monkeypatch):
-    bare = [video.__class__(**{**video.__dict__, "steps": [], "tasks": ()}) for video in scene.videos]
-    monkeypatch.setitem(scene.__dict__, "videos", bare)
-    assert "labelled steps" in orders(scene).blocks[0]
-    assert "No clip of a step" in nexts(scene).blocks[0]
-    assert "go forward in time" in transitions(scene).blocks[0]
+    bare = [replace(each, video=without_labels(each.video)) for each in scene.footage]
+    monkeypatch.setitem(scene.__dict__, "footage", bare)
+    assert "labelled clips" in orders(scene).blocks[0]
+    assert "No labelled clip is followed" in nexts(scene).blocks[0]
+    assert "Something changes clearly" in transitions(scene).blocks[0]
 
 
-def test_an_order_shows_the_true_place_of_each_clip(scene):
-    section = orders(scene)
-    page = Page("".join(section.blocks))
-    assert "τ = " in page.text and "The worst" in page.text
+def without_labels(video):
+    bare = copy(video)
+    bare.__dict__["steps"] = []
+    return bare
+
+
+def test_at_most_sixty_videos_spread_over_all_are_shown(scene, monkeypatch):
+    assert [each.video.id for each in scene.footage] == list(scene.ids)  # few enough
+    monkeypatch.setattr(examples, "_VIDEOS", 3)
+    ids = scene.ids
+    fewer = ReportContext(scene.model, scene.corpus, ids, scene.cache)
+    assert [each.video.id for each in fewer.footage] == [ids[0], ids[len(ids) // 3], ids[2 * len(ids) // 3]]
+
+
+def test_cycles_are_those_that_the_tool_finds(scene):
+    found = find_cycles(scene.model, scene.footage, scene.cache)
+    page = Page("".join(cycles(scene).blocks))
+    counts = [video.count for video in found.videos]
+    total, returned, forward = (
+        sum(getattr(each, name) for each in counts) for name in ("cycles", "returned", "forward")
+    )
+    assert f"Of {total:,} cycles in {len(counts)} videos, {returned:,} return" in page.text
+    assert f"({sum(each.by_chance for each in counts):,.0f} by chance) and {forward:,} go forward" in page.text
+    good, bad = found.examples(4, per_video=1)
+    for walk in (*good, *bad[:3]):
+        assert f"{walk.footage.name} {verdict(walk)}" in page.text
+    assert len({walk.footage.name for walk in good}) == len(good)
+
+
+def test_transitions_are_those_that_the_tool_finds(scene):
+    found = find_changes(scene.model, scene.footage, scene.cache)
+    page = Page("".join(transitions(scene).blocks))
+    every = found.best(len(found.videos), per_video=1)
+    for change in (*every[:6], *every[6:][-2:]):
+        assert change.to_time > change.from_time
+        assert f"{change.footage.name}: {change.to_time - change.from_time:.0f} s later" in page.text
+    assert f"in {len(found.videos) - len(found.notes)} of {len(found.videos)} videos" in page.text
+
+
+def test_orders_are_those_that_the_tool_finds(scene):
+    usable = [each for each in scene.footage if 4 <= len(each.video.steps) <= 10]
+    found = {each.name: unshuffle_footage(scene.model, each, scene.cache) for each in usable}
+    page = Page("".join(orders(scene).blocks))
+    taus = [set_.kendall_tau for set_ in found.values()]
+    worst, best = min(taus), max(taus)
+    assert f"{np.mean(taus):.2f} on average over {len(taus)} videos" in page.text
+    assert f", τ = {best:.2f}" in page.text and f", τ = {worst:.2f}" in page.text
+    shown = [name for name in found if f"{name}, τ = {found[name].kendall_tau:.2f}" in page.text]
+    assert 1 <= len(shown) <= 4 and "The worst" in page.text
+
+
+def test_next_steps_are_those_that_the_tool_ranks(scene):
+    page = Page("".join(nexts(scene).blocks))
+    tasks = scene.corpus.tasks
+    texts = sorted({text for task in tasks.values() if task.primary for text in task.steps})
+    right = asked = 0
+    for footage in scene.footage:
+        steps = tasks[footage.video.tasks[0]].steps
+        clips = sorted((clip for clip in footage.video.steps if clip.step < len(steps)), key=lambda clip: clip.start)
+        if not clips or not set(steps) <= set(texts):
+            continue
+        clip = open_clip(
+            scene.model, f"{scene.corpus.path}:{footage.name}", scene.cache, start=clips[0].start, end=clips[0].end
+        )
+        first, _ = anticipate(scene.model, clip, texts, scene.cache).steps[0]
+        asked += 1
+        right += first in steps[clips[0].step :]
+    assert asked and f"The first step is right for {right} of {asked} clips." in page.text
+
+
+def test_what_the_tools_refuse_is_said(scene, made):
+    model = open_model(made.out / "runs/cross_modal", "last")
+    context = ReportContext(model, scene.corpus, scene.ids, scene.cache)
+    (said,) = cycles(context).blocks
+    assert said.startswith('<p class="note">The model ') and "no cycles" in said
 
 
 def test_the_headline_is_a_sentence(made):

@@ -8,7 +8,7 @@ from PIL import Image
 
 from mmcc.errors import InputError
 from mmcc.report import sheets as drawing
-from mmcc.report.sheets import Strip, Tile, clock, draw_sheet, parse_clock, wrap, written
+from mmcc.report.sheets import Heading, Strip, Tile, draw_sheet, save, sheet_image, wrap, written
 
 RED, BLUE = (np.full((48, 64, 3), colour, np.uint8) for colour in ((250, 10, 10), (10, 10, 250)))
 
@@ -49,7 +49,7 @@ def test_captions_make_room_for_themselves(tmp_path):
 
 
 def test_text_is_wrapped_to_its_width_and_cut_with_an_ellipsis():
-    font = drawing._font(12)
+    font = drawing.font(12)
     text = "a bit of everything goes into this soup and more"
     lines = wrap(text, font, 200, 10)
     assert " ".join(lines) == text and len(lines) > 1
@@ -68,10 +68,10 @@ def test_any_text_can_be_drawn(tmp_path, text):
 
 def test_without_a_font_of_the_system(tmp_path, monkeypatch):
     monkeypatch.setattr(drawing, "_system_font", lambda bold: "")
-    drawing._font.cache_clear()
-    assert drawing._known("schälen → 切る…") == "schalen -> ??..."
+    drawing.font.cache_clear()
+    assert drawing.known("schälen → 切る…") == "schalen -> ??..."
     assert drawn(tmp_path, "schälen", [[Tile(RED, "ä", "切る")]]).size
-    drawing._font.cache_clear()
+    drawing.font.cache_clear()
 
 
 def test_a_long_row_goes_on_below_and_columns_stand_beside_each_other(tmp_path):
@@ -112,14 +112,29 @@ def test_a_place_that_cannot_be_written(tmp_path):
         draw_sheet(tmp_path / "no" / "sheet.png", "", [])
 
 
-def test_clock():
-    times = {0: "0:00", 9.99: "0:09", 83: "1:23", 3599.9: "59:59", 3723: "1:02:03", 36000: "10:00:00", -1: "0:00"}
-    assert {seconds: clock(seconds) for seconds in times} == times
+def test_a_heading_stands_above_its_row_with_its_facts_at_the_right(tmp_path):
+    sheet = drawn(tmp_path, "", [[Tile(RED)] * 4, [Tile(BLUE)] * 4], headings=[Heading("Soup", "60 s"), Heading("")])
+    plain = drawn(tmp_path, "", [[Tile(RED)] * 4, [Tile(BLUE)] * 4])
+    top, _, left, right = area(sheet, (250, 10, 10))
+    ink = np.nonzero((sheet[:top, left:right] < 200).any(axis=(0, 2)))[0]
+    assert ink.min() < 10 and ink.max() > right - left - 10  # the name at the left, the facts at the right
+    gaps = [area(each, (10, 10, 250))[0] - area(each, (250, 10, 10))[0] for each in (sheet, plain)]
+    assert gaps[0] == gaps[1] and top > area(plain, (250, 10, 10))[0] + 10
 
 
-def test_parse_clock():
-    times = {"1:23": 83, "83": 83, "83.5": 83.5, "1:02:03": 3723, "0:00.5": 0.5, " 2:00 ": 120, "90:00": 5400}
-    assert {text: parse_clock(text) for text in times} == times
-    for text in ("", "x", "1:", ":3", "1:60", "1:2:3:4", "-1", "1.5:00", "nan", "inf", "1e3", "²"):
-        with pytest.raises(ValueError, match="is no time"):
-            parse_clock(text)
+def test_a_heading_too_long_for_one_line_takes_more(tmp_path):
+    short, long = (
+        drawn(tmp_path, "", [[Tile(RED)]], headings=[Heading("Soup", facts)]) for facts in ("1 s", "many facts " * 5)
+    )
+    assert area(long, (250, 10, 10))[0] > area(short, (250, 10, 10))[0] + 10
+
+
+def test_a_drawing_is_saved_as_png_or_with_a_quality_as_jpeg(tmp_path):
+    image = sheet_image("", [[Tile(RED)]])
+    save(image, tmp_path / "a.png")
+    save(image, tmp_path / "a.jpg", quality=50)
+    with Image.open(tmp_path / "a.png") as png, Image.open(tmp_path / "a.jpg") as jpeg:
+        assert (png.format, jpeg.format) == ("PNG", "JPEG") and png.size == jpeg.size == (
+            image.width / 2,
+            image.height / 2,
+        )

@@ -178,7 +178,7 @@ def test_wrong_questions_are_told_in_a_line(kitchen, tmp_path, capsys):  # noqa:
     task = ["--task", next(iter(Corpus.open(kitchen.corpus).tasks.values())).title, "--crosstask", str(kitchen.corpus)]
     for command, code, said in [
         ([run, clip], 2, "--steps FILE or --task NAME"),
-        ([run, clip, *good, "--from", "soon"], 2, "is no time"),
+        ([run, clip, *good, "--from", "soon"], 2, "is not a time"),
         ([run, clip, *good, "--top", "0"], 2, "at least 1"),
         ([run, clip, *good], 3, "knows no word"),
         ([run, str(tmp_path / "missing.mp4"), *task], 3, "missing.mp4"),

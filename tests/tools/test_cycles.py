@@ -16,13 +16,13 @@ from mmcc.errors import InputError
 from mmcc.evaluation import cycle_back
 from mmcc.evaluation.cycle_walk import walk_video
 from mmcc.models.nodes import TEXT, VISION
-from mmcc.report.cycles import render, to_json, verdict
 from mmcc.tools.cache import Cache
-from mmcc.tools.cycles import AWAY, EDGES, OTHER, Count, VideoCycles, find_cycles
+from mmcc.tools.cycles import AWAY, EDGES, OTHER, Count, FoundCycles, find_cycles, to_json
 from mmcc.tools.footage import open_footage
 from mmcc.tools.model import open_model
 from mmcc.training.config import Config
 from tests.tools.kitchen_footage import kitchen, train  # noqa: F401 a fixture
+from tests.tools.made_up_cycles import made_up
 
 
 @pytest.fixture
@@ -122,28 +122,6 @@ def test_where_nothing_is_said_cycles_go_by_sight_alone(kitchen):  # noqa: F811
         find_cycles(kitchen.model(), footage, Cache(kitchen.cache), modality=TEXT)
 
 
-def segment(best_future, best_back, concreteness):
-    """A made-up segment of frames 4 s apart, each with one clear future and one clear way back."""
-    n = len(best_future)
-    return {
-        "span": np.array([0.0, 4.0 * n]),
-        "within": np.array(True),
-        "frames": np.arange(n) * 4,
-        "utterances": np.arange(0),
-        "can_start": np.arange(n) < n - 1,
-        "concreteness": np.array(concreteness, np.float32),
-        "counterpart": np.zeros((n, 0), np.float32),
-        "future": np.eye(n, dtype=np.float32)[best_future] * 0.9,
-        "future_counterpart": np.zeros((n, 0), np.float32),
-        "back": np.eye(n, dtype=np.float32)[best_back] * 0.8,
-        "back_hard": np.array(best_back),
-    }
-
-
-def made_up(kitchen, *arguments):  # noqa: F811
-    return VideoCycles(kitchen.footage()[0], VISION, [segment(*arguments)], [], [])
-
-
 def test_counts_and_examples_by_hand(kitchen):  # noqa: F811
     #         start:    0  1  2  3  4  5  6  7     frames 4 s apart
     future, back = [3, 2, 1, 3, 0, 7, 7, 7], [0, 1, 2, 3, 0, 5, 0, 7]
@@ -157,13 +135,15 @@ def test_counts_and_examples_by_hand(kitchen):  # noqa: F811
     assert [walk.returns for walk in (*good, *bad)] == [True, False]
 
 
-def test_a_cycle_in_words(kitchen):  # noqa: F811
-    video = made_up(kitchen, [3, 0, 2, 3], [0, 3, 2, 3], [0.0] * 4)
-    assert verdict(video.from_time(1.0)) == "goes 12 s ahead and returns"
-    assert verdict(video.from_time(4.0)) == "goes 4 s back and does not return: it ends 8 s after its start"
-    assert verdict(video.from_time(9.0)) == "stays in place and returns"
-    smuggled = replace(video.from_time(0.0), returns_hard=False)
-    assert verdict(smuggled).endswith("not from the one future node alone")
+def test_over_several_videos(kitchen):  # noqa: F811
+    #           start:  0  1  2  3  4  5  6  7     0 and 4 return from ahead, and are 16 s apart
+    future, back = [3, 1, 2, 3, 7, 7, 7, 7], [0, 0, 0, 0, 4, 0, 0, 7]
+    one = made_up(kitchen, future, back, [0.9, 0, 0, 0, 0.7, 0, 0, 0])
+    other = made_up(kitchen, future, back, [0.8, 0, 0, 0, 0.6, 0, 0, 0])
+    found = FoundCycles([one, other], [])
+    assert found.count == Count(14, 4, 8, 14 / 8) == Count(*(2 * part for part in one.count))
+    assert [round(walk.concreteness, 1) for walk in found.examples(3)[0]] == [0.9, 0.8, 0.7]
+    assert [round(walk.concreteness, 1) for walk in found.examples(3, per_video=1)[0]] == [0.9, 0.8]
 
 
 def test_a_start_is_the_nearest_node_with_a_future(embedded, kitchen):  # noqa: F811
@@ -180,7 +160,6 @@ def test_a_start_is_the_nearest_node_with_a_future(embedded, kitchen):  # noqa: 
     texts = Moments.of(footage.video).texts
     words = walk.stations["counterpart"]
     assert words.text == texts[words.node] and words.weight == walk.edges["counterpart"].weights.max()
-    assert footage.name in render([walk], found) and words.text in render([walk], found)
 
 
 def test_the_verb(kitchen, tmp_path, capsys):  # noqa: F811
@@ -216,7 +195,7 @@ def test_what_cannot_be_answered_is_refused(kitchen, tmp_path, capsys):  # noqa:
     assert "ends at" in capsys.readouterr().err
     (tmp_path / "text.mp4").write_text("no video")
     assert main(["cycles", str(kitchen.run), str(tmp_path / "text.mp4")]) == 3
-    baseline = train(kitchen.corpus, tmp_path / "rival", **{"objective.name": "cross_modal"})
+    baseline = train(kitchen.corpus, tmp_path / "baseline", **{"objective.name": "cross_modal"})
     capsys.readouterr()
     assert main(["cycles", str(baseline), video]) == 3
     assert "walks no cycles" in capsys.readouterr().err

@@ -169,4 +169,4 @@ def test_a_run_of_your_own_is_learnt_from_once(fresh_kitchen, tmp_path):
     (run / "corpus.json").write_text(json.dumps({**settings, "path": str(tmp_path / "nowhere")}))
     gone, why_not = domain_of(open_model(run), cache)
     assert gone is None
-    assert "is gone" in why_not
+    assert "no longer exists" in why_not

@@ -185,4 +185,4 @@ def test_no_place_to_keep_footage_is_said(kitchen, tmp_path, monkeypatch, capsys
     assert main(["transitions", str(kitchen.run), str(kitchen.videos[0])]) == 3
     cause, remedy = capsys.readouterr().err.splitlines()
     assert cause.startswith("mmcc: ") and cause.endswith("cannot be written: Not a directory")
-    assert remedy == "      Name another folder for what is kept in MMCC_CACHE."
+    assert remedy == "      Set MMCC_CACHE to a folder you can write to."

@@ -15,10 +15,11 @@ from mmcc.corpus import Corpus
 from mmcc.errors import InputError
 from mmcc.evaluation.embedding import embed_videos
 from mmcc.evaluation.search import best_apart
+from mmcc.report.search import draw, render
 from mmcc.tools import search_index
 from mmcc.tools.cache import Cache
 from mmcc.tools.model import open_model
-from mmcc.tools.search import Searcher, draw, render
+from mmcc.tools.search import Searcher
 from mmcc.tools.search_index import make_faiss, open_index, open_library
 from tests.tools.kitchen_footage import kitchen, train  # noqa: F401 a fixture
 
@@ -122,7 +123,7 @@ def test_an_index_is_kept_and_refused_for_another_model(kitchen, tmp_path, capsy
     capsys.readouterr()
     assert main([command[0], str(other), *command[2:]]) == 3
     shown = capsys.readouterr()
-    assert shown.out == "" and "was made with another model" in shown.err and "--rebuild" in shown.err
+    assert shown.out == "" and "was built with another model" in shown.err and "--rebuild" in shown.err
     monkeypatch.undo()
     monkeypatch.setenv("MMCC_CACHE", str(kitchen.cache))
     assert main([command[0], str(other), *command[2:], "--rebuild"]) == 0
@@ -135,7 +136,7 @@ def test_an_index_of_another_corpus_or_a_damaged_one_is_refused(kitchen, tmp_pat
     shutil.copytree(kitchen.corpus, copy)
     manifest = json.loads((copy / "manifest.json").read_text())
     (copy / "manifest.json").write_text(json.dumps(manifest | {"skipped": [["x", "gone"]]}))
-    with pytest.raises(InputError, match="not of"):
+    with pytest.raises(InputError, match="not from"):
         searcher(kitchen, copy, folder=index)
     whole = (index / "pi.npy").read_bytes()
     (index / "pi.npy").write_bytes(whole[: len(whole) // 2])
@@ -144,7 +145,7 @@ def test_an_index_of_another_corpus_or_a_damaged_one_is_refused(kitchen, tmp_pat
     (index / "index.json").write_text("[]")
     with pytest.raises(InputError, match="--rebuild"):
         searcher(kitchen, folder=index)
-    with pytest.raises(InputError, match="something else"):
+    with pytest.raises(InputError, match="something other"):
         searcher(kitchen, folder=kitchen.videos[0].parent)
 
 
@@ -192,13 +193,13 @@ def test_wrong_questions_are_told_in_a_line(kitchen, tmp_path, capsys):  # noqa:
     (tmp_path / "text.mp4").write_text("no video")
     (tmp_path / "bad.png").write_text("no picture")
     for command, code, said in [
-        ([run, corpus], 2, "ask one thing"),
-        ([run, corpus, "--text", "add", "--after", "x"], 2, "ask one thing"),
-        ([run, corpus, "--change", "add", "pour", "--text", "add"], 2, "ask one thing"),
+        ([run, corpus], 2, "give exactly one of"),
+        ([run, corpus, "--text", "add", "--after", "x"], 2, "give exactly one of"),
+        ([run, corpus, "--change", "add", "pour", "--text", "add"], 2, "give exactly one of"),
         ([run, corpus, "--text", "zorkmid"], 3, "knows no word of 'zorkmid'"),
         ([run, corpus, "--after", "nobody@0:10"], 3, "nobody"),
         ([run, corpus, "--after", f"{video}@99:59"], 3, "ends at"),
-        ([run, corpus, "--after", f"{video}@soon"], 3, "is no time"),
+        ([run, corpus, "--after", f"{video}@soon"], 3, "is not a time"),
         ([run, corpus, "--after", video], 3, "VIDEO@1:23"),
         ([run, corpus, "--after", str(tmp_path / "bad.png")], 3, "bad.png"),
         ([run, str(tmp_path / "empty"), "--text", "add"], 3, "empty"),

@@ -1,4 +1,4 @@
-"""Transitions of footage: those of the task, readable, and known the second time."""
+"""Transitions of footage: those of the evaluation, cached."""
 
 import json
 import math
@@ -21,8 +21,6 @@ from mmcc.tools.transitions import (
     Narration,
     VideoChanges,
     find_changes,
-    render,
-    times_chance,
     to_json,
 )
 from tests.tools.kitchen_footage import kitchen  # noqa: F401 a fixture
@@ -92,27 +90,6 @@ def test_over_several_videos_the_best_come_first():
     assert [c.score for c in found.best(9, per_video=1)] == [3.0, 2.7]
     still = VideoChanges(one, [change(one, 0, 1, 0.29)], nothing)
     assert found.notes == [] and FoundChanges([still], []).notes[0].startswith("a: nothing changes clearly")
-
-
-def test_the_table_is_aligned_and_fits():
-    footage = stand_in(said=("peel the potatoes and " * 5, "", "mash \x1b[31m them"))
-    text = render([change(footage, 0, 2, 3.21), change(footage, 1, 2, 0.5)], 100)
-    head, first, second = text.splitlines()
-    assert all(len(line) <= 100 for line in text.splitlines())
-    assert first.split()[:8] == ["1", "0:00", "→", "1:05", "65", "s", "1,600", "peel"]
-    assert "…" in first and "mash" in first and "\x1b" not in first
-    assert second.split()[6:8] == ["3.2", "–"]  # nothing is said
-    assert head.index("narration before") == first.index("peel") == second.index("–")
-    several = render([change(footage, 0, 2), change(stand_in("salad.mp4"), 0, 2)], 100, several=True)
-    assert "soup.mp4" in several and "salad.mp4" in several and "soup.mp4" not in text
-
-
-@pytest.mark.parametrize(
-    ("score", "text"),
-    [(0, "1.0"), (-1, "0.10"), (0.5, "3.2"), (1.5, "32"), (3.2149, "1,600"), (6.5, "3 million"), (12.2, "10^12")],
-)
-def test_times_chance(score, text):
-    assert times_chance(score) == text
 
 
 def test_json_has_the_documented_form():

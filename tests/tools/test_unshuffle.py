@@ -18,63 +18,17 @@ from mmcc.cli.exit_codes import EXIT_BAD_INPUT, EXIT_OK, EXIT_SKIPPED, EXIT_USAG
 from mmcc.cli.main import main
 from mmcc.corpus import Corpus
 from mmcc.errors import InputError
-from mmcc.evaluation.adapter import Embedding
 from mmcc.evaluation.embedding import embed_videos
 from mmcc.evaluation.unshuffling import evaluate, log_transitions
 from mmcc.media.photos import fitted, read_photo
-from mmcc.models.nodes import VISION
-from mmcc.report.unshuffle import check_place, copy_numbered, draw, render, to_json
+from mmcc.report.unshuffle import copy_numbered, render
 from mmcc.tools.cache import Cache
 from mmcc.tools.model import ToolModel
 from mmcc.tools.unshuffle import EQUAL, LABELLED, PHOTOS, unshuffle
+from tests.tools.dawn import grey
 from tests.tools.kitchen_footage import kitchen  # noqa: F401  (a fixture)
 
 torch.set_num_threads(1)
-
-
-class Dawn:
-    """It gets lighter: a picture is an angle by its brightness, and its future lies a little further."""
-
-    name, modalities, temperature, combine, lag = "dawn", (VISION,), 0.1, None, 0.1
-
-    def embed_frames(self, frames):
-        angle = frames.double().mean(dim=(1, 2, 3)) / 255
-        return Embedding.of(torch.stack([angle.cos(), angle.sin()], dim=-1))
-
-    def _turned(self, node, by):
-        x, y = node.pi.unbind(dim=-1)
-        return torch.stack([x * math.cos(by) - y * math.sin(by), x * math.sin(by) + y * math.cos(by)], dim=-1)
-
-    def future(self, node):
-        return self._turned(node, self.lag)
-
-    def past(self, node):
-        return self._turned(node, -self.lag)
-
-
-@pytest.fixture
-def dawn(tmp_path) -> ToolModel:
-    model = ToolModel("dawn", tmp_path, "0", size=8, fit="crop", fps=1, feature_dims=0, settings={})
-    model.__dict__["learner"] = Dawn()
-    return model
-
-
-@pytest.fixture
-def cache(tmp_path) -> Cache:
-    return Cache(tmp_path / "kept")
-
-
-def grey(folder: Path, name: str, level: int) -> Path:
-    folder.mkdir(exist_ok=True)
-    Image.new("RGB", (12, 10), (level,) * 3).save(folder / name)
-    return folder / name
-
-
-@pytest.fixture
-def photos(tmp_path) -> list[Path]:
-    """From dark to light; their names tell another order."""
-    names = ["d.png", "a.png", "e.png", "c.png", "b.png"]
-    return [grey(tmp_path / "photos", name, 25 + 50 * at) for at, name in enumerate(names)]
 
 
 @pytest.mark.parametrize("by", ["pairs", "path"])
@@ -134,13 +88,12 @@ def test_copies_of_a_picture_stand_together_and_count_once(dawn, cache, photos, 
     (set_,) = outcome.sets
     assert set_.ordered[2].path == photos[2] and [copy.name for copy in set_.ordered[2].copies] == ["y.png", "zz.png"]
     assert set_.found.links.tolist() == alone.links.tolist()
-    content = to_json(outcome)
+    content = outcome.to_json()
     assert [Path(path).name for path in content["order"]] == [
         "d.png", "a.png", "e.png", "y.png", "zz.png", "c.png", "b.png",
     ]  # fmt: skip
-    assert content["duplicates"] == [
-        {"path": str(copy), "of": str(photos[2])} for copy in set_.ordered[2].copies
-    ] and "the same picture: " in render(outcome)
+    same = [{"path": str(copy), "of": str(photos[2])} for copy in set_.ordered[2].copies]
+    assert content["duplicates"] == same and "the same picture: " in render(outcome)
 
 
 def test_what_cannot_be_read_is_left_out_with_a_reason(dawn, cache, photos, tmp_path):
@@ -151,7 +104,7 @@ def test_what_cannot_be_read_is_left_out_with_a_reason(dawn, cache, photos, tmp_
     reasons = {Path(path).name: reason for path, reason in outcome.skipped}
     assert reasons.keys() == {"notes.jpg", "cut.png", "none.jpg"}
     assert "no photo" in reasons["notes.jpg"] and "No such file" in reasons["none.jpg"]
-    assert to_json(outcome)["skipped"] == [{"path": path, "reason": reason} for path, reason in outcome.skipped]
+    assert outcome.to_json()["skipped"] == [{"path": path, "reason": reason} for path, reason in outcome.skipped]
     again = unshuffle(dawn, [tmp_path / "photos", tmp_path / "none.jpg"], cache)  # from the cache
     assert sorted(again.skipped) == sorted(outcome.skipped)
 
@@ -159,7 +112,7 @@ def test_what_cannot_be_read_is_left_out_with_a_reason(dawn, cache, photos, tmp_
 @pytest.mark.parametrize(
     "given, told",
     [
-        (["d.png"], "d.png: is one photo"),
+        (["d.png"], "d.png: is a single photo"),
         (["d.png", "twin.png"], "all show the same"),
         (["d.png", "notes.jpg"], "notes.jpg: is no photo that can be read.*1 of 2 photos is left"),
         (["notes.jpg", "notes2.jpg"], "no photo is left"),
@@ -177,12 +130,12 @@ def test_fewer_than_two_photos_have_no_order(dawn, cache, photos, tmp_path, give
         unshuffle(dawn, [folder / name for name in given], cache)
 
 
-def test_each_folder_is_a_bag_of_its_own(dawn, cache, photos, tmp_path):
+def test_each_folder_is_a_set_of_its_own(dawn, cache, photos, tmp_path):
     other = [grey(tmp_path / "other", f"{level}.png", level) for level in (90, 30, 60)]
     outcome = unshuffle(dawn, [tmp_path / "photos", tmp_path / "other"], cache)
     assert [set_.name for set_ in outcome.sets] == ["photos", "other"]
     assert [thing.name for thing in outcome.sets[1].ordered] == ["30.png", "60.png", "90.png"]
-    content = to_json(outcome)
+    content = outcome.to_json()
     assert [sequence["name"] for sequence in content["sequences"]] == ["photos", "other"] and "order" not in content
     with pytest.raises(InputError, match="2 sets of photos"):
         copy_numbered(outcome, tmp_path / "copies")
@@ -217,7 +170,7 @@ def test_labelled_segments_come_out_as_the_evaluation_has_them(kitchen, cache): 
 
 def test_a_video_file_is_cut_into_equal_stretches(kitchen):  # noqa: F811
     model, cache = kitchen.model(), Cache(kitchen.cache)
-    outcome = unshuffle(model, kitchen.videos[:1], cache, stretches=5)
+    outcome = unshuffle(model, kitchen.videos[:1], cache, clips=5)
     (set_,) = outcome.sets
     assert set_.kind == EQUAL and len(set_.things) == 5 and -1 <= set_.kendall_tau <= 1
     in_time = sorted(set_.things, key=lambda thing: thing.true_place)
@@ -225,7 +178,7 @@ def test_a_video_file_is_cut_into_equal_stretches(kitchen):  # noqa: F811
     lengths = [thing.end - thing.start for thing in in_time]
     assert lengths == pytest.approx([lengths[0]] * 5)
     assert all(before.end == after.start for before, after in pairwise(in_time))
-    content = to_json(outcome)
+    content = outcome.to_json()
     assert content["of"] == "equal stretches" and content["order"][0].keys() == {"start", "end", "text", "true_place"}
 
 
@@ -235,7 +188,7 @@ def test_a_video_that_a_corpus_does_not_have(kitchen, cache):  # noqa: F811
 
 
 def test_json_is_as_documented(dawn, cache, photos):
-    content = to_json(unshuffle(dawn, photos, cache))
+    content = unshuffle(dawn, photos, cache).to_json()
     assert json.loads(json.dumps(content)) == content
     assert content["schema"] == 1 and content["order"] == [str(path) for path in photos]
     assert [(link["from"], link["to"]) for link in content["links"]] == list(pairwise(content["order"]))
@@ -250,35 +203,7 @@ def test_many_photos_are_ordered_and_said_to_be_estimated(dawn, cache, tmp_path)
     many = [grey(tmp_path / "many", f"{at * 7 % 20}.png", 20 + 11 * at) for at in range(20)]
     outcome = unshuffle(dawn, many, cache)
     assert [thing.path for thing in outcome.sets[0].ordered] == many
-    assert to_json(outcome)["probability"] is None and "estimated" in render(outcome)
-
-
-def test_numbered_copies_leave_the_originals_alone(dawn, cache, photos, tmp_path):
-    before = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in photos}
-    outcome, out = unshuffle(dawn, photos, cache), tmp_path / "new" / "copies"
-    check_place(out)
-    assert copy_numbered(outcome, out) == 5
-    assert sorted(path.name for path in out.iterdir()) == ["01 d.png", "02 a.png", "03 e.png", "04 c.png", "05 b.png"]
-    assert (out / "03 e.png").read_bytes() == photos[2].read_bytes()
-    assert {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in photos} == before
-    with pytest.raises(InputError, match="is not empty"):
-        check_place(out)
-    with pytest.raises(InputError, match="is no folder"):
-        check_place(photos[0])
-
-
-def test_the_sheet_shows_the_order_and_the_true_numbers(dawn, kitchen, cache, photos, tmp_path):  # noqa: F811
-    draw(unshuffle(dawn, photos, cache), tmp_path / "photos.png")
-    with Image.open(tmp_path / "photos.png") as sheet:
-        middle = np.asarray(sheet.convert("L"))[sheet.height // 2]
-    shown = [level for level in (25, 75, 125, 175, 225) if (abs(middle.astype(int) - level) < 3).sum() > 90]
-    assert shown == [25, 75, 125, 175, 225]
-    assert [int(np.median(np.flatnonzero(abs(middle.astype(int) - level) < 3))) for level in shown] == sorted(
-        int(np.median(np.flatnonzero(abs(middle.astype(int) - level) < 3))) for level in shown
-    )
-    draw(unshuffle(kitchen.model(), kitchen.videos[:2], Cache(kitchen.cache), stretches=3), tmp_path / "videos.png")
-    with Image.open(tmp_path / "videos.png") as sheet:
-        assert sheet.height > 450  # two rows
+    assert outcome.to_json()["probability"] is None
 
 
 @pytest.fixture
@@ -317,7 +242,7 @@ def test_what_the_verb_refuses(bright, tmp_path, capsys):
         assert told in errors and "Traceback" not in errors
     (tmp_path / "fake.mp4").write_text("not a video")
     assert main(["unshuffle", run, str(tmp_path / "fake.mp4")]) == EXIT_BAD_INPUT
-    for option in (["--by", "magic"], ["--segments", "1"]):
+    for option in (["--by", "magic"], ["--clips", "1"]):
         with pytest.raises(SystemExit) as stopped:
             main(["unshuffle", run, folder, *option])
         assert stopped.value.code == EXIT_USAGE

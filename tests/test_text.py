@@ -1,0 +1,18 @@
+"""Times as people write them."""
+
+import pytest
+
+from mmcc.text import clock, parse_clock
+
+
+def test_clock():
+    times = {0: "0:00", 9.99: "0:09", 83: "1:23", 3599.9: "59:59", 3723: "1:02:03", 36000: "10:00:00", -1: "0:00"}
+    assert {seconds: clock(seconds) for seconds in times} == times
+
+
+def test_parse_clock():
+    times = {"1:23": 83, "83": 83, "83.5": 83.5, "1:02:03": 3723, "0:00.5": 0.5, " 2:00 ": 120, "90:00": 5400}
+    assert {text: parse_clock(text) for text in times} == times
+    for text in ("", "x", "1:", ":3", "1:60", "1:2:3:4", "-1", "1.5:00", "nan", "inf", "1e3", "²"):
+        with pytest.raises(ValueError, match="is not a time"):
+            parse_clock(text)

@@ -1,0 +1,5 @@
+"""Fixtures that several modules share."""
+
+from tests.tools.dawn import cache, dawn, photos
+
+__all__ = ["cache", "dawn", "photos"]
