@@ -9,8 +9,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from mmcc.cli.main import VERBS
+from mmcc.corpus import Corpus
 from mmcc.corpus.crosstask import read_crosstask
 from mmcc.pretrained import SHIPPED
 from mmcc.settings import flatten, to_mapping
@@ -42,8 +44,21 @@ def home(tmp_path_factory) -> Path:
         shutil.copy(video, cooking)
         for captions in (folder / "demo/kitchen/captions").glob(f"{video.stem}.*"):
             shutil.copy(captions, cooking)
+    _soup_and_photos(folder)
     _give_the_lines_for_your_own_video(folder)
     return folder
+
+
+def _soup_and_photos(home: Path) -> None:
+    """What the Python examples open: soup.mp4 with captions, and three photos."""
+    video = min((home / "Videos" / "cooking").glob("*.mp4"))
+    for path in video.parent.glob(f"{video.stem}.*"):
+        shutil.copy(path, home / f"soup{path.name.removeprefix(video.stem)}")
+    stored = Corpus.open(home / "demo" / "corpus")[video.stem]
+    (home / "photos").mkdir()
+    for at in range(3):
+        frame = at * len(stored.times) // 3
+        Image.fromarray(stored.frames(frame, frame + 1)[0]).save(home / "photos" / f"{at}.png")
 
 
 def _give_the_lines_for_your_own_video(home: Path) -> None:
@@ -90,7 +105,7 @@ def test_every_flag_in_the_documents_exists():
     text = "".join(page.read_text() for page in PAGES)
     told = ""
     verbs = [["mmcc", verb.__name__] for verb in VERBS]
-    for command in (*verbs, ["benchmarks.validity.references"], ["torch.distributed.run"]):
+    for command in (*verbs, ["benchmarks"], ["benchmarks.validity.references"], ["torch.distributed.run"]):
         help_of = subprocess.run([sys.executable, "-m", *command, "--help"], cwd=ROOT, capture_output=True, text=True)
         told += help_of.stdout
     flags = {flag for flag in re.findall(r"--[a-z][a-z-]+(?:\.[a-z_.]+)?", text) if "." not in flag}
@@ -99,7 +114,8 @@ def test_every_flag_in_the_documents_exists():
 
 def test_every_setting_in_the_documents_exists():
     text = (ROOT / "README.md").read_text() + (ROOT / "docs/training.md").read_text()
-    named = set(re.findall(r"(?:data|model|objective|train)(?:\.[a-z_0-9]+)+", text)) - {"model.safetensors"}
+    prose = re.sub(r"```python\n.*?```", "", text, flags=re.DOTALL)  # where model.order is a method
+    named = set(re.findall(r"(?:data|model|objective|train)(?:\.[a-z_0-9]+)+", prose)) - {"model.safetensors"}
     known = flatten(to_mapping(Config()))
     assert named and all(any(f"{key}.".startswith(f"{name}.") for key in known) for name in named), named
 
