@@ -15,6 +15,7 @@ from functools import cache
 
 from mmcc.errors import InputError
 from mmcc.evaluation import anticipation, arrow_of_time, controls, cycle_back, transitions, unshuffling
+from mmcc.objectives.spec import spec_of
 from mmcc.settings import flatten, to_mapping
 from mmcc.training.config import Config, load_config
 
@@ -129,6 +130,12 @@ def runs() -> Mapping[str, PlannedRun]:
     }
     grid = {tuned(name, choice): _tuned(named[name], choice) for name in (TEACHER, *TRAINED) for choice in CHOICES}
     return named | grid
+
+
+def label_of(row: str) -> str:
+    """What tables call the objective of a row."""
+    objective = load_config(runs()[row].config).objective
+    return spec_of(objective).identity(objective).label
 
 
 def tuned(name: str, choice: str) -> str:

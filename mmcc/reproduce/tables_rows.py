@@ -11,12 +11,7 @@ from mmcc.reproduce import plan
 from mmcc.reproduce.findings import Findings, Measure
 
 LABELS = {
-    plan.CROSS_MODAL: "Cross-modal",
-    plan.RA: "Repr. Ant.",
-    plan.TAP: "TAP",
-    plan.MEMDPC: "MemDPC",
-    plan.MMCC: "MMCC",
-    plan.PLUS: "MMCC+",
+    **{row: plan.label_of(row) for row in plan.TRAINED},
     plan.RANDOM: "Random init",
     plan.IMAGENET: "ImageNet",
     plan.SCRATCH: "From scratch",

@@ -7,6 +7,7 @@ import pytest
 
 from mmcc.data.segments import Cutter, Moments
 from mmcc.evaluation.task import known_tasks
+from mmcc.objectives.spec import spec_of
 from mmcc.reproduce import plan, tables_paper
 from mmcc.reproduce.plan import FULL, QUICK, TABLES, jobs_of, plan_job, runs, seeds_of
 from mmcc.reproduce.studies import longest_segment
@@ -198,3 +199,10 @@ def test_the_papers_best_are_where_it_says():
         assert max(tables_paper.TABLE2, key=lambda row, f=figure: tables_paper.TABLE2[row][f]) == plan.MMCC
     ranks = {row: figures["cycle_rank"] for row, figures in tables_paper.TABLE1.items()}
     assert max(ranks, key=ranks.__getitem__) == plan.MULTIMODAL and ranks[plan.MMCC] == 93.6
+
+
+def test_rows_are_called_as_their_objectives_call_themselves():
+    for row in plan.TRAINED:
+        objective = load_config(plan.runs()[row].config).objective
+        assert spec_of(objective).identity(objective) == (row, plan.label_of(row))
+    assert [plan.label_of(row) for row in plan.TRAINED] == "Cross-modal|Repr. Ant.|TAP|MemDPC|MMCC|MMCC+".split("|")
