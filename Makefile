@@ -2,13 +2,17 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test test-slow lint bench clean
 
 demo: .venv/installed
 	$(BIN)/mmcc demo -o demo $(if $(FRESH),--fresh)
 
+# A worker a core, up to eight: each loads torch, and beyond eight the longest file decides.
 test: .venv/installed
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --maxprocesses 8
+
+test-slow: .venv/installed
+	$(BIN)/python -m pytest -n auto --maxprocesses 8 -m slow
 
 lint: .venv/installed
 	$(BIN)/ruff check .

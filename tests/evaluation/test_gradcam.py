@@ -10,7 +10,6 @@ from mmcc.models.config import ModelConfig
 from mmcc.models.encoders import build_frame_encoder
 
 NEURON = 3
-torch.set_num_threads(1)  # on pictures this small, threads only wait for one another
 
 
 @pytest.fixture(scope="module")
