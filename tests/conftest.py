@@ -54,7 +54,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object):
             path = nodeid.split("::")[0]
             return next((name for name, files in TOGETHER.items() if path.endswith(files)), path)
 
-    config.option.loadscope_reorder = False
+    config.option.loadscopereorder = False
     return ByFile(config, log) if config.option.dist == "load" else None
 
 

@@ -19,6 +19,7 @@ TINY = Budget(
     ),
 )
 SMALL = TablePlan(dict.fromkeys((plan.TAP, plan.MMCC), (plan.ANTICIPATION,)), seeds=2)  # two rows and a teacher
+SMALLEST = TablePlan(SMALL.measures, seeds=1)  # where every run is a process of its own, which loads torch
 
 
 def own_videos(folder: Path, dims: int) -> Path:
