@@ -7,7 +7,9 @@ BIN := .venv/bin
 demo: .venv/installed
 	$(BIN)/mmcc demo -o demo $(if $(FRESH),--fresh)
 
-# A worker a core, up to eight: each loads torch, and beyond eight the longest file decides.
+# A worker a core, up to eight: each loads torch, and beyond eight the longest file decides. Tests start hundreds of
+# processes, which would all compile the package anew if no bytecode were kept.
+test test-slow: export PYTHONDONTWRITEBYTECODE :=
 test: .venv/installed
 	$(BIN)/python -m pytest -n auto --maxprocesses 8
 

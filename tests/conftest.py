@@ -27,8 +27,6 @@ signal.signal(signal.SIGINT, signal.default_int_handler)  # what a shell runs in
 
 TESTS = Path(__file__).parent
 SHARED = TESTS.parents[1] / "shared" / "data"
-
-
 LONGEST_FIRST = ("reproduce", "training", "tools", "demo", "report", "corpus", "evaluation", "media", "objectives")
 TOGETHER = {  # files that share a fixture that takes seconds run in one worker
     "finished": ("evaluation/test_evaluate.py", "reproduce/test_reproduce.py"),
@@ -40,8 +38,8 @@ LEFT_OUT = pytest.StashKey[int]()
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Workers take files in this order, so that none is left with a long one while the other is idle."""
-    rank = {room: place for place, room in enumerate(LONGEST_FIRST)}
-    items.sort(key=lambda item: rank.get(item.path.relative_to(TESTS).parts[0], len(rank)))
+    rank = {TESTS / room: place for place, room in enumerate(LONGEST_FIRST)}
+    items.sort(key=lambda item: min((rank[room] for room in item.path.parents if room in rank), default=len(rank)))
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -59,8 +57,9 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object):
 
 
 def pytest_deselected(items: list[pytest.Item]) -> None:
-    if items:
-        config, slow = items[0].config, sum(item.get_closest_marker("slow") is not None for item in items)
+    config = items[0].config
+    if not config.option.keyword:  # with -k, it is by their name that tests are left out
+        slow = sum(item.get_closest_marker("slow") is not None for item in items)
         config.stash[LEFT_OUT] = config.stash.get(LEFT_OUT, 0) + slow
 
 
@@ -71,13 +70,15 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node) -> None:
-    """Every worker collects all tests, so each leaves out the same ones."""
-    node.config.stash[LEFT_OUT] = getattr(node, "workeroutput", {}).get("left_out", 0)
+    """Every worker collects all tests, so each leaves out the same ones; one that crashed does not say how many."""
+    told = getattr(node, "workeroutput", {}).get("left_out", 0)
+    node.config.stash[LEFT_OUT] = max(told, node.config.stash.get(LEFT_OUT, 0))
 
 
 def pytest_terminal_summary(terminalreporter, config: pytest.Config) -> None:
-    if left_out := config.stash.get(LEFT_OUT, 0):
-        terminalreporter.write_line(f"{left_out} slow tests left out: `make test-slow` runs them (pytest -m slow)")
+    if count := config.stash.get(LEFT_OUT, 0):
+        tests = "1 slow test was" if count == 1 else f"{count} slow tests were"
+        terminalreporter.write_line(f"{tests} left out: make test-slow runs them (pytest -m slow)")
 
 
 def run_ffmpeg(*arguments: object) -> None:

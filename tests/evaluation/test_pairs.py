@@ -90,7 +90,7 @@ def test_a_videos_pairs_depend_on_it_alone():
     assert sample_pairs([two], per_video=4, seed=1).first.tolist() != alone.first.tolist()
 
 
-@pytest.mark.parametrize("learner", [None, LinearAdapter()])
+@pytest.mark.parametrize("adapter", [None, LinearAdapter()])
 def test_a_video_of_one_frame_has_no_pair(adapter):
     pairs = sample_pairs([drawn_video(1, name="one"), drawn_video(3, name="three")], adapter, per_video=2)
     assert pairs.videos == ("one", "three") and pairs.of_video.tolist() == [1, 1]
