@@ -22,20 +22,7 @@ lint: .venv/installed
 	$(BIN)/mypy
 
 bench: .venv/installed
-	$(BIN)/python -m benchmarks.ingest
-	$(BIN)/python -m benchmarks.read
-	$(BIN)/python -m benchmarks.captions
-	$(BIN)/python -m benchmarks.memory
-	$(BIN)/python -m benchmarks.robustness
-	$(BIN)/python -m benchmarks.calibration
-	$(BIN)/python -m benchmarks.leaks
-	$(BIN)/python -m benchmarks.references
-	$(BIN)/python -m benchmarks.kitchen
-	$(BIN)/python -m benchmarks.step
-	$(BIN)/python -m benchmarks.ordering
-	$(BIN)/python -m benchmarks.tasks
-	$(BIN)/python -m benchmarks.tools
-	$(BIN)/python -m benchmarks.search
+	$(BIN)/python -m benchmarks $(if $(ONLY),--only "$(ONLY)")
 
 clean:
 	rm -rf .venv build demo

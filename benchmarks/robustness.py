@@ -1,20 +1,21 @@
-"""Bad files by the thousand: videos and captions with bytes flipped, cut, swapped or spliced.
+"""Whether thousands of corrupted videos and captions ever crash or hang the program.
 
     python -m benchmarks.robustness [--videos 1000] [--captions 100000]
 
-Every one must end as ingested, partly decoded, or failed with a reason; the parent must neither crash nor hang.
+Bytes are flipped, cut, repeated or spliced. Every video must end as ingested, partly decoded, or failed with a reason;
+the parent process must neither crash nor hang.
 """
 
-import argparse
 import random
 import time
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tqdm import tqdm
 
-from benchmarks.common import FFMPEG, Figures, run
+from benchmarks.common import FFMPEG, Figure, Figures, command_line, finish, run
 from mmcc.corpus.find import find_source
 from mmcc.corpus.ingest import IngestSettings, ingest
 from mmcc.errors import InputError
@@ -56,32 +57,32 @@ CAPTIONS = {
 }
 
 
-def mutate(content: bytes, others: list[bytes], chance: random.Random) -> bytes:
-    """One to four kinds of damage at random places."""
+def corrupt(content: bytes, others: list[bytes], rng: random.Random) -> bytes:
+    """Damage a file in one to four ways at random places."""
     data = bytearray(content)
-    for _ in range(chance.randint(1, 4)):
-        place = chance.randrange(len(data) + 1)
-        match chance.randrange(6):
+    for _ in range(rng.randint(1, 4)):
+        place = rng.randrange(len(data) + 1)
+        match rng.randrange(6):
             case 0:  # flip some bytes
-                for _ in range(chance.randint(1, 40)):
-                    data[chance.randrange(len(data))] = chance.randrange(256)
+                for _ in range(rng.randint(1, 40)):
+                    data[rng.randrange(len(data))] = rng.randrange(256)
             case 1:  # cut the end off
                 del data[max(1, place) :]
-            case 2:  # lose a stretch
-                del data[place : place + chance.randint(1, 2000)]
+            case 2:  # delete a stretch
+                del data[place : place + rng.randint(1, 2000)]
             case 3:  # splice in part of another
-                other = chance.choice(others)
-                begin = chance.randrange(len(other))
-                data[place:place] = other[begin : begin + chance.randint(1, 4000)]
-            case 4:  # say it twice
-                data[place:place] = data[place : place + chance.randint(1, 4000)]
-            case 5:  # numbers gone mad
-                data[place : place + 8] = chance.choice([b"\xff" * 8, b"\0" * 8, b"\x7f\xff\xff\xff" * 2, b"99999999"])
+                other = rng.choice(others)
+                begin = rng.randrange(len(other))
+                data[place:place] = other[begin : begin + rng.randint(1, 4000)]
+            case 4:  # repeat a stretch
+                data[place:place] = data[place : place + rng.randint(1, 4000)]
+            case 5:  # write absurd numbers
+                data[place : place + 8] = rng.choice([b"\xff" * 8, b"\0" * 8, b"\x7f\xff\xff\xff" * 2, b"99999999"])
         data = data or bytearray(b"\0")
     return bytes(data)
 
 
-def fuzz_videos(folder: Path, count: int, chance: random.Random, figures: Figures) -> None:
+def fuzz_videos(folder: Path, count: int, rng: random.Random, figures: Figures) -> None:
     originals: dict[str, bytes] = {}
     for suffix, options in VIDEO_KINDS.items():
         path = folder / f"whole{suffix}"
@@ -90,37 +91,37 @@ def fuzz_videos(folder: Path, count: int, chance: random.Random, figures: Figure
         originals[suffix] = path.read_bytes()
     (folder / "videos").mkdir()
     for number in range(count):
-        kind = chance.choice(list(originals))
-        suffix = chance.choice(list(originals)) if chance.random() < 0.2 else kind  # a container under another's name
-        content = mutate(originals[kind], list(originals.values()), chance)
+        kind = rng.choice(list(originals))
+        suffix = rng.choice(list(originals)) if rng.random() < 0.2 else kind  # a container with the wrong suffix
+        content = corrupt(originals[kind], list(originals.values()), rng)
         (folder / "videos" / f"{number:05d}{suffix}").write_bytes(content)
     settings = IngestSettings(Sampling(size=32), workers=2, limits=Limits(seconds=60, stall_seconds=10))
     start = time.perf_counter()
-    with file_progress("mutated videos") as progress:
+    with file_progress("corrupted videos") as progress:
         report = ingest(find_source(folder / "videos"), folder / "corpus", settings, progress)
     seconds = time.perf_counter() - start
     unexplained = [path for path, reason in report.skipped if not reason.strip() or "internal error" in reason]
     reasons = Counter(reason.split(" (")[0][:70] for _, reason in report.skipped)
-    print(f"{count:,} mutated videos in {seconds:.0f} s: {report.ingested - len(report.partial):,} ingested, "
-          f"{len(report.partial):,} in part, {len(report.skipped):,} failed:")  # fmt: skip
+    print(f"{count:,} corrupted videos in {seconds:.0f} s: {report.ingested - len(report.partial):,} ingested, "
+          f"{len(report.partial):,} partly decoded, {len(report.skipped):,} failed:")  # fmt: skip
     for reason, times in reasons.most_common(12):
         print(f"  {times:>6,}  {reason}")
-    figures.show("mutated videos without an outcome", count - report.ingested - len(report.skipped), most=0)
-    figures.show("mutated videos that failed without a reason", len(unexplained), most=0)
+    figures.at_most("corrupted videos without an outcome", count - report.ingested - len(report.skipped), 0)
+    figures.at_most("corrupted videos that failed without a reason", len(unexplained), 0)
 
 
-def fuzz_captions(count: int, chance: random.Random, figures: Figures) -> None:
+def fuzz_captions(count: int, rng: random.Random, figures: Figures) -> None:
     originals = {name: text.encode() for name, text in CAPTIONS.items()}
-    read = refused = crashed = 0
+    read = rejected = crashed = 0
     slowest = 0.0
-    for _ in tqdm(range(count), desc="mutated captions", disable=None, leave=False):
-        name = chance.choice(list(originals))
-        content = mutate(originals[name], list(originals.values()), chance)
+    for _ in tqdm(range(count), desc="corrupted captions", disable=None, leave=False):
+        name = rng.choice(list(originals))
+        content = corrupt(originals[name], list(originals.values()), rng)
         start = time.perf_counter()
         try:
             utterances = to_utterances(parse_captions(content, name))
         except InputError as error:
-            refused += 1
+            rejected += 1
             crashed += not error.cause
         except Exception as error:
             crashed += 1
@@ -130,23 +131,23 @@ def fuzz_captions(count: int, chance: random.Random, figures: Figures) -> None:
             starts = [utterance.start for utterance in utterances]
             crashed += starts != sorted(starts)
         slowest = max(slowest, time.perf_counter() - start)
-    print(f"{count:,} mutated captions: {read:,} read, {refused:,} refused, the slowest took {slowest * 1000:.0f} ms")
-    figures.show("mutated captions that crashed the reader or came out unordered", crashed, most=0)
+    print(f"{count:,} corrupted captions: {read:,} read, {rejected:,} rejected, the slowest in {slowest * 1000:.0f} ms")
+    figures.at_most("corrupted captions that crashed the reader or came out unordered", crashed, 0)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def main(arguments: Sequence[str] | None = None) -> list[Figure]:
+    parser = command_line(__doc__)
     parser.add_argument("--videos", type=int, default=1_000)
     parser.add_argument("--captions", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     figures = Figures()
-    chance = random.Random(options.seed)
+    rng = random.Random(options.seed)
     with TemporaryDirectory() as folder:
-        fuzz_videos(Path(folder), options.videos, chance, figures)
-    fuzz_captions(options.captions, chance, figures)
-    figures.exit()
+        fuzz_videos(Path(folder), options.videos, rng, figures)
+    fuzz_captions(options.captions, rng, figures)
+    return figures.measured
 
 
 if __name__ == "__main__":
-    main()
+    finish(main())

@@ -5,12 +5,28 @@ from pathlib import Path
 FULL_DISK = "What was finished is saved. Free some space, and run the same command again."
 
 
+class UsageError(Exception):
+    """A command, or a call, that was not understood: arguments that do not go together, a setting nobody knows."""
+
+    def __init__(self, cause: str, remedy: str = "") -> None:
+        self.remedy = remedy
+        super().__init__(cause)
+
+
 class InputError(Exception):
     """A file or folder that cannot be used: which one, what is wrong, what to do about it."""
 
     def __init__(self, path: str | Path, cause: str, remedy: str = "") -> None:
         self.path, self.cause, self.remedy = str(path), cause, remedy
         super().__init__(f"{self.path}: {cause}" + (f"\n{remedy}" if remedy else ""))
+
+
+class Diverged(Exception):
+    """Training arrived at a loss or a gradient that is not finite: neither bad input nor a bug."""
+
+    def __init__(self, cause: str, remedy: str) -> None:
+        self.remedy = remedy
+        super().__init__(cause)
 
 
 class OutputError(Exception):

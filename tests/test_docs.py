@@ -11,14 +11,15 @@ from pathlib import Path
 import pytest
 from torch.distributed.run import get_args_parser
 
-from benchmarks import references
+from benchmarks.validity import references
 from mmcc.cli.main import VERBS, main
 from mmcc.corpus.crosstask import read_crosstask
 from mmcc.pretrained import SHIPPED
+from mmcc.settings import flatten, to_mapping
 from mmcc.training.config import Config
-from mmcc.training.settings import flatten, to_mapping
 
 ROOT = Path(__file__).parents[1]
+PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
 
 
 def mmcc(folder: Path, *words: str) -> None:
@@ -65,7 +66,7 @@ def lines_for_your_own_video(home: Path) -> list[list[str]]:
     return [line.replace("~", str(home)).split()[1:] for line in lines]
 
 
-@pytest.mark.parametrize("document", ["README.md", "docs/corpus.md", "docs/kitchen.md", "docs/results.md"])
+@pytest.mark.parametrize("document", ["README.md", "docs/corpus.md", "docs/kitchen.md", "docs/results/protocol.md"])
 def test_python_in_the_documents_runs(home, monkeypatch, document):
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / document).read_text(), re.DOTALL)
     assert blocks
@@ -91,13 +92,7 @@ def test_annotations_are_read_as_the_corpus_page_shows_them(tmp_path):
 
 
 def test_every_flag_in_the_documents_exists(monkeypatch, capsys):
-    text = "".join(
-        (ROOT / name).read_text()
-        for name in (
-            "README.md",
-            *(f"docs/{page}.md" for page in ("corpus", "kitchen", "training", "results", "tools")),
-        )
-    )
+    text = "".join(page.read_text() for page in PAGES)
     for verb in VERBS:
         with pytest.raises(SystemExit):
             main([verb.__name__, "--help"])
@@ -116,10 +111,51 @@ def test_every_setting_in_the_documents_exists():
     assert named and all(any(f"{key}.".startswith(f"{name}.") for key in known) for name in named), named
 
 
+def test_every_link_in_the_documents_leads_somewhere():
+    links = 0
+    for page in (*PAGES, ROOT / "CONTRIBUTING.md"):
+        for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text()):
+            if not target.startswith(("https:", "http:", "mailto:")):
+                name, _, anchor = target.partition("#")
+                path = page.parent / name if name else page
+                assert path.exists(), f"{page.relative_to(ROOT)}: {target}"
+                assert not anchor or anchor in anchors(path), f"{page.relative_to(ROOT)}: {target}"
+                links += 1
+    assert links > 50
+
+
+def anchors(page: Path) -> set[str]:
+    """The names that a renderer gives to headings: lower case, spaces as hyphens, without other punctuation."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def cells(page: Path, heads: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    """The first table of a page: by model, the columns under some heads."""
+    table = re.search(r"(^\|.*\n)+", page.read_text(), re.MULTILINE)
+    assert table
+    rows = [[cell.strip(" *") for cell in line.strip("|").split("|")] for line in table[0].splitlines()]
+    places = [rows[0].index(head) for head in heads]
+    return {row[0].removesuffix(", vision only"): tuple(row[at] for at in places) for row in rows[2:]}
+
+
+@pytest.mark.parametrize(
+    ("table", "columns"),
+    [
+        ("table2", {"R@1": "R@1", "mean rank": "mean"}),
+        ("table3", {"order τ": "Kendall's τ"}),
+        ("table4", {"arrow of time %": "random pairs"}),
+    ],
+)
+def test_the_headline_of_the_results_is_that_of_the_tables(table, columns):
+    shown = cells(ROOT / "docs/results.md", tuple(columns))
+    measured = cells(ROOT / f"docs/results/{table}.md", tuple(columns.values()))
+    assert len(shown) == 9 and shown == {model: measured[model] for model in shown}
+
+
 def test_a_name_stands_for_one_kitchen_in_all_documents():
     """Whoever follows two pages in one folder must not be told that another kitchen, or corpus, is there already."""
-    pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "mmcc/cli").glob("*.py"))]
-    text = "\n".join(page.read_text() for page in pages)
+    text = "\n".join(page.read_text() for page in (*PAGES, *sorted((ROOT / "mmcc/cli").glob("*.py"))))
     made: dict[str, set[str]] = {}
     for command in re.findall(r"mmcc (?:kitchen|ingest) build/[^\n`&]*", text):
         _, verb, source, *rest = command.split()

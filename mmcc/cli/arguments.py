@@ -16,11 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
+from mmcc.errors import InputError, UsageError
+
 Verb = Callable[..., int]
-
-
-class UsageError(Exception):
-    """Arguments that do not go together."""
+_IMPORT = "a module of yours that registers encoders, objectives, tasks or data sets (may be given several times)"
 
 
 @dataclass(frozen=True)
@@ -54,6 +53,7 @@ def build_parser(prog: str, description: str, version: str, verbs: Iterable[Verb
         for name, parameter in inspect.signature(verb).parameters.items():
             if not _is_taker(hints[name]):
                 _add(command, name, parameter, hints[name])
+        command.add_argument("--import", dest="_imports", action="append", default=[], metavar="MODULE", help=_IMPORT)
     return parser
 
 
@@ -62,6 +62,7 @@ def call(parser: argparse.ArgumentParser, arguments: list[str] | None) -> int:
     known, rest = parser.parse_known_args(arguments)
     values = vars(known)
     verb: Verb = values.pop("_verb")
+    _import(values.pop("_imports"))
     dotted, unknown = _take_overrides(rest)
     taker = _overrides_of(verb)
     if unknown or (dotted and not taker):
@@ -74,6 +75,17 @@ def call(parser: argparse.ArgumentParser, arguments: list[str] | None) -> int:
         if parameter.kind is inspect.Parameter.POSITIONAL_ONLY
     ]
     return verb(*positional, **values)
+
+
+def _import(modules: list[str]) -> None:
+    """Before anything else, so that what they register is known."""
+    if modules:
+        from mmcc.extensions import import_extensions
+
+        try:
+            import_extensions(modules, "--import")
+        except InputError as error:
+            raise UsageError(f"--import: {error.cause.removeprefix('needs the module ')}", error.remedy) from None
 
 
 def _overrides_of(verb: Verb) -> str | None:

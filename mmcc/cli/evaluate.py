@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-from mmcc.cli.arguments import Arg, UsageError
+from mmcc.cli.arguments import Arg
 from mmcc.cli.exit_codes import EXIT_OK, EXIT_SKIPPED
+from mmcc.errors import UsageError
 
 
 def evaluate(

@@ -10,13 +10,14 @@ from typing import NoReturn
 
 from mmcc import __version__
 from mmcc.cli.anticipate import anticipate
-from mmcc.cli.arguments import UsageError, build_parser, call
+from mmcc.cli.arguments import build_parser, call
 from mmcc.cli.cycles import cycles
 from mmcc.cli.demo import demo
 from mmcc.cli.evaluate import evaluate
 from mmcc.cli.exit_codes import (
     EXIT_BAD_INPUT,
     EXIT_BUG,
+    EXIT_DIVERGED,
     EXIT_INTERRUPTED,
     EXIT_MISSING_DEPENDENCY,
     EXIT_OK,
@@ -33,10 +34,10 @@ from mmcc.cli.search import search
 from mmcc.cli.train import train
 from mmcc.cli.transitions import transitions
 from mmcc.cli.unshuffle import unshuffle
-from mmcc.errors import InputError, MissingDependency, OutputError
+from mmcc.errors import Diverged, InputError, MissingDependency, OutputError, UsageError
 from mmcc.text import one_line
 
-_GO_ON = "What was finished is saved; run the same command again to go on (train: with --resume)."
+_GO_ON = "Finished work is saved; run the same command again to continue (train: with --resume)."
 
 
 VERBS = (
@@ -64,8 +65,11 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         return call(parser, arguments)
     except UsageError as error:
-        _complain(str(error))
+        _complain(str(error), error.remedy)
         return EXIT_USAGE
+    except Diverged as error:
+        _complain(str(error), error.remedy)
+        return EXIT_DIVERGED
     except InputError as error:
         _complain(f"{error.path}: {error.cause}", error.remedy)
         return EXIT_BAD_INPUT
@@ -89,7 +93,7 @@ def main(arguments: list[str] | None = None) -> int:
         return EXIT_BAD_INPUT
     except Exception:
         traceback.print_exc()
-        _complain("this is a bug in mmcc.", "Please report it with the lines above.")
+        _complain("internal error.", "Please report it with the lines above.")
         return EXIT_BUG
 
 

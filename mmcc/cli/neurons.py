@@ -7,8 +7,9 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-from mmcc.cli.arguments import Arg, UsageError
+from mmcc.cli.arguments import Arg
 from mmcc.cli.exit_codes import EXIT_OK, EXIT_SKIPPED
+from mmcc.errors import UsageError
 
 
 def neurons(

@@ -6,9 +6,10 @@ import json as json_module
 from pathlib import Path
 from typing import Annotated
 
-from mmcc.cli.arguments import Arg, Overrides, UsageError
+from mmcc.cli.arguments import Arg, Overrides
 from mmcc.cli.exit_codes import EXIT_OK
-from mmcc.training.shipped import shipped_names
+from mmcc.errors import UsageError
+from mmcc.training.shipped import shipped_configs
 
 
 def train(
@@ -20,7 +21,7 @@ def train(
     ] = None,
     config: Annotated[
         str | None,
-        Arg(f"a .yaml file, or one of {', '.join(shipped_names())} (default: MMCC+)", metavar="NAME"),
+        Arg(f"a .yaml file, or one of {', '.join(shipped_configs())} (default: MMCC+)", metavar="NAME"),
     ] = None,
     resume: Annotated[bool, Arg("go on with a run that was stopped")] = False,
     print_config: Annotated[bool, Arg("print every setting with its value, and do nothing")] = False,
@@ -33,7 +34,7 @@ def train(
     --resume: it goes on where it was, to the same weights.
 
     examples:
-      mmcc train kitchen.corpus -o runs/kitchen --config kitchen
+      mmcc train kitchen.corpus -o runs/kitchen --config mmcc_plus
       mmcc train kitchen.corpus -o runs/kitchen --resume
       mmcc train recipes.corpus -o runs/paper --config paper --train.batch_size 128
       torchrun --nproc-per-node 2 -m mmcc train recipes.corpus -o runs/recipes

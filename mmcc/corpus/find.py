@@ -1,14 +1,49 @@
-"""Which adapter reads a source: told from what lies there."""
+"""Which reader a source belongs to, by what lies there. A data set of yours:
 
+    register_dataset(Dataset("my-set", matches=lambda path: (path / "my.json").is_file(), read=read_my_set))
+
+and `mmcc ingest FOLDER --import my.module` reads it, as long as `matches` says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 from mmcc.corpus.crosstask import is_crosstask, read_crosstask
 from mmcc.corpus.folder import VIDEO_SUFFIXES, read_folder
 from mmcc.corpus.howto100m import is_howto100m, read_howto100m
 from mmcc.corpus.source import Source
 from mmcc.errors import InputError
+from mmcc.registry import Registry
 
 FEATURE_SUFFIXES = frozenset({".npy"})
+
+
+class SourceOptions(NamedTuple):
+    """What `mmcc ingest` was given beside the source."""
+
+    videos: Path | None  # where the media files are, if elsewhere
+    captions: Path | None  # likewise
+    media_suffixes: frozenset[str]  # of video files, or of arrays of features
+    language: str  # of the captions to prefer
+
+
+class Dataset(NamedTuple):
+    """A kind of source, and its reader."""
+
+    name: str
+    matches: Callable[[Path], bool]  # whether a file or folder is one
+    read: Callable[[Path, SourceOptions], Source]
+
+
+_DATASETS: Registry[Dataset] = Registry("data set")
+
+
+def register_dataset(dataset: Dataset) -> None:
+    """Make a kind of source known; it is asked before those that come with the package."""
+    _DATASETS.add(dataset.name, dataset)
 
 
 def find_source(
@@ -27,6 +62,10 @@ def find_source(
             remedy = "Download it first, with captions, e.g. with yt-dlp." if web else "Check the path."
             raise InputError(place, "no such file or folder", remedy)
     suffixes = FEATURE_SUFFIXES if features else VIDEO_SUFFIXES
+    for name in _DATASETS:
+        dataset = _DATASETS.find(name)
+        if dataset.matches(src):
+            return dataset.read(src, SourceOptions(videos, captions, suffixes, language))
     if is_howto100m(src):
         return read_howto100m(
             src, videos=videos, captions=captions, category=category, media_suffixes=suffixes, language=language

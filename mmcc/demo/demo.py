@@ -120,7 +120,7 @@ class Demo:
             Stage(
                 "train mmcc+",
                 f"{settings.steps} steps from scratch: to the future and back, through sight and words.",
-                lambda: self._train(PLUS, "kitchen"),
+                lambda: self._train(PLUS, "mmcc_plus"),
             ),
             Stage(
                 "train cross_modal",

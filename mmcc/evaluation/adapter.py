@@ -1,4 +1,4 @@
-"""What can be evaluated: anything that embeds frames, and says where their future lies. Yours in a few lines:
+"""What can be evaluated: anything that embeds frames and predicts where their futures lie. Yours in a few lines:
 
     class Brightness:
         name, modalities, temperature, past, combine = "brightness", (VISION,), 0.1, None, None
@@ -26,6 +26,7 @@ from torch import Tensor
 from mmcc.corpus import Corpus
 from mmcc.errors import InputError
 from mmcc.models.mlp import unit_norm
+from mmcc.registry import Registry
 
 
 class Embedding(NamedTuple):
@@ -40,12 +41,12 @@ class Embedding(NamedTuple):
         return cls(z, unit_norm(z))
 
     def mean(self, weights: Tensor) -> Embedding:
-        """Nodes [P, D] averaged by weights [C, P] of which each row sums to one: mean z, and unit-norm mean π."""
+        """Nodes [P, D] averaged by weights [C, P] whose rows sum to one: mean z, and unit-norm mean π."""
         return Embedding(weights @ self.z, unit_norm(weights @ self.pi))
 
 
 class ModelAdapter(Protocol):
-    """What every task asks of a model. Without prediction, `future` gives the present."""
+    """What evaluation tasks and tools ask of a model. One that predicts nothing gives the present as the future."""
 
     @property
     def name(self) -> str: ...  # as tables call it: "mmcc", "mmcc+", "cross_modal", "tap", "random", …
@@ -70,37 +71,34 @@ class ModelAdapter(Protocol):
 
 
 class TextAdapter(ModelAdapter, Protocol):
-    """A learner with TEXT among its modalities; it brings its own vocabulary."""
+    """A model with TEXT among its modalities; it brings its own vocabulary."""
 
     def embed_texts(self, texts: Sequence[str]) -> Embedding: ...
 
 
 def finite(prediction: Tensor, adapter: ModelAdapter) -> Tensor:
-    """A learner's prediction, unless it is no number: frames may embed well and still have no future."""
+    """A model's prediction, unless it contains NaN or Inf: frames may embed well and still have no future."""
     if not prediction.isfinite().all():
-        raise InputError(adapter.name, "predicts what is no number", "Its weights hold NaN: train it at a lower rate.")
+        remedy = "Its weights have diverged: train it at a lower rate."
+        raise InputError(adapter.name, "its predictions contain NaN or Inf", remedy)
     return prediction
 
 
 def understood(adapter: ModelAdapter, texts: Sequence[str]) -> NDArray[np.bool_]:
-    """Of which texts the learner knows a word; one that does not tell, by `knows`, is taken to know all."""
+    """Whether the model knows a word of each text; a model without `knows` is taken to know all."""
     knows: Callable[[str], bool] | None = getattr(adapter, "knows", None)
     return np.array([knows is None or knows(text) for text in texts], bool)
 
 
 AdapterFactory = Callable[[Corpus], ModelAdapter]
-_FACTORIES: dict[str, AdapterFactory] = {}
+_ADAPTERS: Registry[AdapterFactory] = Registry("model")
 
 
 def register_adapter(name: str, factory: AdapterFactory) -> None:
-    """Make a learner known by name, built for the corpus it is evaluated on; a name belongs to one factory."""
-    if _FACTORIES.setdefault(name, factory) is not factory:
-        raise ValueError(f"a learner named {name!r} is registered already")
+    """Make a model known by name, built for the corpus it is evaluated on; a name belongs to one factory."""
+    _ADAPTERS.add(name, factory)
 
 
 def build_adapter(name: str, corpus: Corpus) -> ModelAdapter:
-    """The learner registered under a name."""
-    if name not in _FACTORIES:
-        known = ", ".join(sorted(_FACTORIES))
-        raise ValueError(f"no learner is named {name!r} (known: {known}).\nImport the module that registers it first.")
-    return _FACTORIES[name](corpus)
+    """The model registered under a name; UnknownName lists the names there are."""
+    return _ADAPTERS.find(name)(corpus)

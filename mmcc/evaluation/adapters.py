@@ -1,4 +1,4 @@
-"""Trained models as learners, by the objective they were trained with.
+"""Trained models as adapters, by the skills that their objectives trained.
 
 Shapes: P frames or texts, D dims.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any, cast
 
 import torch
 from torch import Tensor
@@ -15,15 +16,15 @@ from mmcc.data.vocabulary import UNKNOWN, Vocabulary
 from mmcc.errors import InputError
 from mmcc.evaluation.adapter import Embedding, ModelAdapter
 from mmcc.evaluation.runs import BEST, Checkpoint, find_checkpoint
-from mmcc.models.anticipator import Anticipator
-from mmcc.models.memdpc import MemDPC
-from mmcc.models.model import MMCC
 from mmcc.models.nodes import TEXT, VISION
-from mmcc.models.registry import load_model
+from mmcc.models.registry import Model, load_model
 from mmcc.models.weights import WeightsError
+from mmcc.objectives.spec import COMBINE, FUTURE, PAST, SKILLS, TEXT_SKILL, spec_of
+from mmcc.training.config import Config
+from mmcc.training.run import CONFIG
 
 MAX_WORDS = 20  # of an utterance, where a run does not say
-_NAMES = {"representation_anticipation": "ra", "time_agnostic": "tap"}  # of objectives, as tables call them
+CYCLE_SKILLS = frozenset({TEXT_SKILL, FUTURE, PAST})
 
 
 class Words:
@@ -40,131 +41,85 @@ class Words:
         return bool((self.vocabulary.encode([text], self.max_words) > UNKNOWN).any())
 
 
-class CrossModalAdapter:
-    """Frames and words that belong together lie together; nothing is predicted."""
+class TrainedAdapter:
+    """A trained model: it does what its skills say, and nothing that was never trained."""
 
-    modalities: tuple[str, ...] = (VISION, TEXT)
+    def __init__(
+        self,
+        model: Model,
+        skills: frozenset[str] = SKILLS,
+        words: Words | None = None,
+        *,
+        name: str,
+        temperature: float = 0.1,
+    ) -> None:
+        if TEXT_SKILL in skills and words is None:
+            raise ValueError(f"{name} reads text, so it needs its words")
+        self.model, self.skills, self.words = model.eval(), skills, words
+        self.name, self.temperature = name, temperature
+        self.modalities = (VISION, TEXT) if TEXT_SKILL in skills else (VISION,)
+        self.past: Callable[[Embedding], Tensor] | None = self._past if PAST in skills else None
+        self.combine: Callable[[Embedding, Embedding], Embedding] | None = self._combine if COMBINE in skills else None
 
-    def __init__(self, model: MMCC, words: Words, *, name: str = "cross_modal", temperature: float = 0.1) -> None:
-        self.model, self.words, self.name, self.temperature = model.eval(), words, name, temperature
-        self.knows = words.knows
-        self.past: Callable[[Embedding], Tensor] | None = None
-        self.combine: Callable[[Embedding, Embedding], Embedding] | None = None
+    @property
+    def walks_cycles(self) -> bool:
+        """Whether the model can go from a node to its future and back, through both modalities."""
+        return self.skills >= CYCLE_SKILLS
 
     @torch.inference_mode()
     def embed_frames(self, frames: Tensor) -> Embedding:
-        z = self.model.embed_frames(frames)
-        return Embedding(z, self.model.project(z, VISION))
+        return Embedding(*self.model.frame_nodes(frames))
 
     @torch.inference_mode()
     def embed_texts(self, texts: Sequence[str]) -> Embedding:
-        z = self.model.embed_words(self.words(texts))
-        return Embedding(z, self.model.project(z, TEXT))
+        assert self.words is not None, f"{self.name} reads no text"
+        return Embedding(*self._own.text_nodes(self.words(texts)))
 
-    def future(self, node: Embedding) -> Tensor:
-        return node.pi
-
-
-class MMCCAdapter(CrossModalAdapter):
-    """Futures by g_fwd, pasts by g_back; states by f, if cycles trained it."""
-
-    def __init__(self, model: MMCC, words: Words, *, name: str, temperature: float = 0.1, states: bool = True) -> None:
-        super().__init__(model, words, name=name, temperature=temperature)
-        self.past = self._past
-        self.combine = self._combine if states else None
+    def knows(self, text: str) -> bool:
+        """Whether it knows a word of a text."""
+        return self.words is not None and self.words.knows(text)
 
     @torch.inference_mode()
     def future(self, node: Embedding) -> Tensor:
-        return self.model.future(node.z)
+        """Without that skill, the present."""
+        if FUTURE not in self.skills:
+            return node.pi
+        future: Tensor = self._own.future(node.z)
+        return future
 
     @torch.inference_mode()
     def _past(self, node: Embedding) -> Tensor:
-        return self.model.past(node.z)
+        past: Tensor = self._own.past(node.z)
+        return past
 
     @torch.inference_mode()
     def _combine(self, vision: Embedding, text: Embedding) -> Embedding:
-        return Embedding(self.model.combine(vision.z, text.z), vision.pi)
+        return Embedding(self._own.combine(vision.z, text.z), vision.pi)
 
-
-class AnticipatorAdapter:
-    """RA and TAP: futures by f from the trained Φ, in the space of the frozen Ψ. They have no past and no state."""
-
-    modalities = (VISION, TEXT)
-    past = None
-    combine = None
-
-    def __init__(self, model: Anticipator, words: Words, *, name: str, temperature: float = 0.1) -> None:
-        self.model, self.name, self.temperature = model.eval(), name, temperature
-        self.knows = words.knows
-        self._seen = CrossModalAdapter(model.model, words)
-        self._target = CrossModalAdapter(model.target, words)
-
-    def embed_frames(self, frames: Tensor) -> Embedding:
-        return Embedding(self._seen.embed_frames(frames).z, self._target.embed_frames(frames).pi)
-
-    def embed_texts(self, texts: Sequence[str]) -> Embedding:
-        return Embedding(self._seen.embed_texts(texts).z, self._target.embed_texts(texts).pi)
-
-    @torch.inference_mode()
-    def future(self, node: Embedding) -> Tensor:
-        return self.model.future(node.z)
-
-
-class MemDPCAdapter:
-    """Vision only: a node alone, as a past of one step, and the memories that it recalls."""
-
-    modalities = (VISION,)
-    combine = None
-
-    def __init__(self, model: MemDPC, *, name: str = "memdpc", temperature: float = 0.1) -> None:
-        self.model, self.name, self.temperature = model.eval(), name, temperature
-
-    @torch.inference_mode()
-    def embed_frames(self, frames: Tensor) -> Embedding:
-        return Embedding.of(self.model.embed_frames(frames))
-
-    @torch.inference_mode()
-    def future(self, node: Embedding) -> Tensor:
-        return self.model.future(node.z)
-
-    @torch.inference_mode()
-    def past(self, node: Embedding) -> Tensor:
-        return self.model.past(node.z)
+    @property
+    def _own(self) -> Any:
+        """The model with the methods that its skills promise, which not every model has."""
+        return cast(Any, self.model)
 
 
 def open_adapter(source: str | Path, *, checkpoint: str | int = BEST) -> ModelAdapter:
-    """The learner that a run's folder holds (its best checkpoint, its last, or that of a step), or a checkpoint's."""
+    """The model in a run's folder (its best checkpoint, its last, or that of a step), or in a checkpoint's."""
     found = find_checkpoint(Path(source), checkpoint)
+    objective = Config.from_yaml(found.folder / CONFIG).objective  # imports what the run imported
     try:
         model = load_model(found.folder)
     except WeightsError as error:
         raise InputError(error.path, error.cause, error.remedy) from None
-    objective = str(found.setting("objective.name", "mmcc"))
-    name = _NAMES.get(objective, objective)
-    correspondence = found.setting("objective.cross_modal.temperature", 0.1)
-    if isinstance(model, MemDPC):
-        return MemDPCAdapter(model, name=name, temperature=found.setting("objective.memdpc.temperature", 0.1))
-    if isinstance(model, Anticipator):
-        return AnticipatorAdapter(model, _words(found, model.vocabulary_size), name=name, temperature=correspondence)
-    if not isinstance(model, MMCC):
-        remedy = "Wrap it in a learner of your own: mmcc.evaluation.adapter.register_learner."
-        raise InputError(found.folder, f"no task knows models of type {model.model_type}", remedy)
-    words = _words(found, model.vocabulary_size)
-    if objective == "cross_modal":
-        return CrossModalAdapter(model, words, name=name, temperature=correspondence)
-    directed = any(found.setting(f"objective.direction.{part}", False) for part in ("within", "across"))
-    return MMCCAdapter(
-        model,
-        words,
-        name="mmcc+" if objective == "mmcc" and directed else name,
-        temperature=found.setting("objective.cycle.temperature", 0.1),
-        states=found.setting("objective.cycle.p_unimodal", 0.5) < 1,  # else nothing has trained f
-    )
+    spec = spec_of(objective)
+    skills = spec.skills_of(objective)
+    words = _words(found, getattr(model, "vocabulary_size", None)) if TEXT_SKILL in skills else None
+    name, temperature = spec.identity(objective).name, spec.temperature(objective)
+    return TrainedAdapter(model, skills, words, name=name, temperature=temperature)
 
 
-def _words(found: Checkpoint, size: int) -> Words:
+def _words(found: Checkpoint, size: int | None) -> Words:
     vocabulary = found.vocabulary()
-    if len(vocabulary) != size:
+    if size is not None and len(vocabulary) != size:
         cause = f"has {len(vocabulary)} words, but its model was trained with {size}"
         raise InputError(found.folder / "vocabulary.txt", cause, "Copy it again from where the run was made.")
     return Words(vocabulary, found.setting("data.max_words", MAX_WORDS))

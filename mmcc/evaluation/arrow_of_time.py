@@ -29,10 +29,10 @@ from mmcc.data.loader import read_frames
 from mmcc.errors import InputError
 from mmcc.evaluation.adapter import ModelAdapter
 from mmcc.evaluation.embedding import EmbeddedVideo
+from mmcc.evaluation.features_only import encoder_for
 from mmcc.evaluation.pairs import FramePairs, sample_pairs
 from mmcc.evaluation.results import TaskResult
 from mmcc.metrics import PerVideo
-from mmcc.models.config import ModelConfig
 from mmcc.models.encoders import build_frame_encoder
 from mmcc.models.mlp import mlp
 
@@ -165,11 +165,8 @@ def scratch_accuracy(examples: Examples, scratch: Scratch) -> PerVideo:
     """Of a network trained on the training pairs, in percent."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(scratch.seed)
-        manifest = scratch.corpus.manifest
-        vectors = manifest.encoding == "float32"
-        encoder, size = ("features", manifest.size) if vectors else ("resnet18", 0)
-        config = ModelConfig(dims=scratch.dims, width=scratch.width, frame_encoder=encoder, feature_dims=size)
-        network = PairNetwork(build_frame_encoder(config), scratch.dims)
+        encoder = build_frame_encoder(encoder_for(scratch.corpus, scratch.width), scratch.dims)
+        network = PairNetwork(encoder, scratch.dims)
         _train(network, examples.train, scratch)
     network.eval()
     margins = []

@@ -19,15 +19,18 @@ from mmcc.data.vocabulary import words_of
 from mmcc.errors import InputError
 from mmcc.evaluation import anticipation, arrow_of_time, controls, cycle_back, neurons, transitions, unshuffling
 from mmcc.evaluation.adapter import ModelAdapter, understood
-from mmcc.evaluation.adapters import CrossModalAdapter, MMCCAdapter
+from mmcc.evaluation.adapters import TrainedAdapter
 from mmcc.evaluation.arrow_of_time import Split
 from mmcc.evaluation.embedding import EmbeddedVideo, Progress, embed_videos
 from mmcc.evaluation.results import TaskResult
 from mmcc.evaluation.runs import Checkpoint
+from mmcc.models.model import MMCC
 from mmcc.models.nodes import TEXT
+from mmcc.objectives.spec import spec_of
 from mmcc.reproduce import plan
 from mmcc.training.config import Config
 from mmcc.training.run import CONFIG
+from mmcc.training.validation import SKILL_OF
 
 Bars = Callable[[str], Progress]  # what is gone through → a bar over it
 LEAST_TO_LEARN_FROM = 5  # videos: a fifth of them chooses how strongly a classifier is held back
@@ -169,22 +172,27 @@ class Sitting:
 
 def _cycle(sitting: Sitting) -> TaskResult:
     adapter, checkpoint = sitting.adapter, sitting.checkpoint
-    if checkpoint is None or not isinstance(adapter, CrossModalAdapter):
+    if checkpoint is None or not isinstance(adapter, TrainedAdapter) or not isinstance(adapter.model, MMCC):
         raise NotMeasured(f"{adapter.name} walks no cycles")
+    if adapter.words is None:
+        raise NotMeasured(f"{adapter.name} reads no text")
     config = Config.from_yaml(checkpoint.folder / CONFIG)
     corpus, videos = sitting.exam.corpus, sitting.exam.primary
-    cycle, words = config.objective.cycle, adapter.words.vocabulary
+    cycle = spec_of(config.objective).cycle(config.objective)
     try:
-        result = cycle_back.evaluate(adapter.model, words, corpus, videos, config.data, cycle)
+        result = cycle_back.evaluate(adapter.model, adapter.words.vocabulary, corpus, videos, config.data, cycle)
     except ValueError as error:  # pictures for a model of feature vectors, or the other way round
         cause, _, remedy = str(error).partition("\n")
         raise InputError(corpus.path, f"does not fit {adapter.name}: {cause}", remedy) from None
-    if isinstance(adapter, MMCCAdapter):
-        return result
-    wanted = cycle_back.CROSS_MODAL  # nothing has trained its predictors
-    figures = {name: figure for name, figure in result.figures.items() if name.split("/")[-1] in wanted}
-    references = {name: value for name, value in result.references.items() if name.split("/")[-1] in wanted}
+    trained = [name for name, skill in SKILL_OF.items() if skill in adapter.skills]
+    figures = {name: figure for name, figure in result.figures.items() if _is_of(name, trained)}
+    references = {name: value for name, value in result.references.items() if _is_of(name, trained)}
     return TaskResult(result.task, figures, references, result.notes)
+
+
+def _is_of(name: str, figures: Sequence[str]) -> bool:
+    """Of "chance/vision/cycle_rank/uniform_starts", whether the figure is among those given."""
+    return any(part in figures for part in name.split("/"))
 
 
 def _arrow(sitting: Sitting) -> TaskResult:

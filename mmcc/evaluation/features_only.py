@@ -1,6 +1,6 @@
-"""Learners that were not trained on video: an untrained network, and networks trained on ImageNet.
+"""Models that were not trained on video: an untrained network, and networks trained on ImageNet.
 
-They know no text and predict nothing: the future looks like the present, and a step like its pictures.
+They read no text and predict nothing: the future looks like the present, and a step like its pictures.
 
 Shapes: P frames, C channels, H × W pixels, D dims.
 """
@@ -19,7 +19,13 @@ from mmcc.corpus import Corpus
 from mmcc.errors import InputError, MissingDependency
 from mmcc.evaluation.adapter import Embedding, register_adapter
 from mmcc.models.config import ModelConfig
-from mmcc.models.encoders import build_frame_encoder, load_published_weights
+from mmcc.models.encoders import (
+    FeatureSettings,
+    FrameEncoderSettings,
+    FrameResNetSettings,
+    build_frame_encoder,
+    load_published_weights,
+)
 from mmcc.models.nodes import VISION
 from mmcc.models.weights import WeightsError
 
@@ -31,7 +37,7 @@ class FeaturesAdapter:
     """Whatever maps frames to vectors."""
 
     modalities = (VISION,)
-    temperature = 0.1  # of no training: the trained learners' own
+    temperature = 0.1  # they have none of their own: that of the trained models
     past = None
     combine = None
 
@@ -48,23 +54,23 @@ class FeaturesAdapter:
 
 def random_adapter(corpus: Corpus, *, width: int = 64, dims: int = 512, seed: int = 0) -> FeaturesAdapter:
     """The frame encoder that the corpus needs, as it is before training."""
-    vectors = corpus.manifest.encoding == "float32"
-    config = ModelConfig(
-        dims=dims,
-        width=width,
-        frame_encoder="features" if vectors else "resnet18",
-        feature_dims=corpus.manifest.size if vectors else 0,
-    )
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        encoder = build_frame_encoder(config).eval()
+        encoder = build_frame_encoder(encoder_for(corpus, width), dims).eval()
     return FeaturesAdapter("random", encoder)
+
+
+def encoder_for(corpus: Corpus, width: int) -> FrameEncoderSettings:
+    """The frame encoder that reads a corpus: vectors, or pictures with a ResNet of that width."""
+    if corpus.manifest.encoding == "float32":
+        return FeatureSettings(feature_dims=corpus.manifest.size)
+    return FrameResNetSettings(width=width)
 
 
 def imagenet_adapter(corpus: Corpus, *, weights: Path | None = None, pixels: int = PIXELS) -> FeaturesAdapter:
     """torchvision's ResNet-18 from a local .safetensors; without one, the EfficientNet-Lite0 of extra `imagenet`."""
     if corpus.manifest.encoding == "float32":
-        remedy = "Ingest the videos themselves, or leave this learner out."
+        remedy = "Ingest the videos themselves, or leave this model out."
         raise InputError(corpus.path, "holds feature vectors, and ImageNet networks take pictures", remedy)
     network = _efficientnet() if weights is None else _resnet(weights)
 
@@ -86,12 +92,12 @@ def enlarge(frames_PHWC: Tensor, pixels: int) -> Tensor:
 
 
 def _resnet(weights: Path) -> nn.Module:
-    encoder = build_frame_encoder(ModelConfig())
+    encoder = build_frame_encoder(FrameResNetSettings(), ModelConfig.dims)
     try:
         load_published_weights(encoder, weights)
     except WeightsError as error:
         raise InputError(error.path, error.cause, error.remedy) from None
-    encoder.head = nn.Identity()  # the pooled features: the head is not of the file
+    encoder.head = nn.Identity()  # the pooled features: the file has no head
     return encoder.eval()
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from mmcc.kitchen.recipes import Recipe, needs
 from mmcc.kitchen.rng import Rng
 
-# Each constant answers for the statistic in its comment; `benchmarks/calibration.py` holds them against CrossTask.
+# Each constant sets the statistic in its comment; `benchmarks/validity/calibration.py` compares them with CrossTask.
 MOST_LEFT_OUT = 0.6  # a video leaves out 0 to 60 % of the steps: steps missing, 30 % in the mean
 UNTIDIEST = 7.0  # places by which the untidiest cook moves a step (standard deviation): Kendall τ
 HEEDLESS = 0.4  # of the steps come without regard to what they need, as in a second batch: adjacent steps in order

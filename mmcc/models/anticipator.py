@@ -17,7 +17,7 @@ from torch import Tensor
 
 from mmcc.models.config import ModelConfig
 from mmcc.models.mlp import full_precision
-from mmcc.models.model import MMCC, padded
+from mmcc.models.model import MMCC, nodes_of
 from mmcc.models.nodes import TEXT, VISION, BatchLike, Nodes
 from mmcc.models.registry import Model, register_model
 
@@ -53,17 +53,25 @@ class Anticipator(Model):
         """Φ_V: packed frames [P, H, W, 3] uint8, or features [P, F] → z [P, D]."""
         return self.model.embed_frames(frames)
 
+    def frame_nodes(self, frames: Tensor) -> tuple[Tensor, Tensor]:
+        """z of Φ and π of Ψ: what is predicted from, and what predictions are compared with."""
+        with torch.no_grad():
+            pi_PD = self.target.frame_nodes(frames)[1]
+        return full_precision(self.model.embed_frames(frames)), pi_PD
+
+    def text_nodes(self, words_PW: Tensor) -> tuple[Tensor, Tensor]:
+        """The same of utterances."""
+        with torch.no_grad():
+            pi_PD = self.target.text_nodes(words_PW)[1]
+        return full_precision(self.model.embed_words(words_PW)), pi_PD
+
     def future(self, z: Tensor) -> Tensor:
         """f: z of Φ [..., D] → the unit-norm Ψ of its future [..., D]."""
         return self.model.future(z)
 
     def forward(self, batch: BatchLike) -> dict[str, Nodes]:
-        """Nodes with z of Φ and π of Ψ: what is predicted from, and what predictions are compared with."""
-        z_of = {VISION: self.model.embed_frames(batch.frames), TEXT: self.model.embed_words(batch.words)}
-        with torch.no_grad():
-            targets = self.target(batch)
+        """Nodes with z of Φ and π of Ψ."""
         return {
-            modality: Nodes(padded(full_precision(z_PD), side.valid), side.pi, side.valid, side.times)
-            for modality, z_PD in z_of.items()
-            for side in (targets[modality],)
+            VISION: nodes_of(*self.frame_nodes(batch.frames), batch.frame_valid, batch.frame_times),
+            TEXT: nodes_of(*self.text_nodes(batch.words), batch.text_valid, batch.text_times),
         }

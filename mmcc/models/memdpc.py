@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from mmcc.models.config import ModelConfig
 from mmcc.models.encoders import build_frame_encoder
 from mmcc.models.mlp import full_precision, mlp, unit_norm
-from mmcc.models.model import MMCC, padded
+from mmcc.models.model import MMCC, nodes_of
 from mmcc.models.nodes import TEXT, VISION, BatchLike, Nodes
 from mmcc.models.registry import Model, register_model
 
@@ -37,7 +37,7 @@ class MemDPC(Model):
         super().__init__()
         self.config, self.slots = config, slots
         dims = config.dims
-        self.frame_encoder = build_frame_encoder(config)
+        self.frame_encoder = build_frame_encoder(config.frame_encoder, dims)
         self.aggregators = nn.ModuleDict({way: nn.GRU(dims, dims, batch_first=True) for way in ("future", "past")})
         self.addresses = nn.ModuleDict({way: mlp(dims, dims, slots) for way in ("future", "past")})
         self.memory = nn.Parameter(torch.randn(slots, dims))
@@ -46,6 +46,11 @@ class MemDPC(Model):
         """Φ_V: packed frames [P, H, W, 3] uint8, or features [P, F] → z [P, D]."""
         z_PD: Tensor = self.frame_encoder(frames)
         return z_PD
+
+    def frame_nodes(self, frames: Tensor) -> tuple[Tensor, Tensor]:
+        """z and π of packed frames, [P, D] each."""
+        z_PD = full_precision(self.embed_frames(frames))
+        return z_PD, self.project(z_PD)
 
     def project(self, z: Tensor, modality: str = VISION) -> Tensor:
         """The space of predictions is that of z itself, at unit norm."""
@@ -92,12 +97,11 @@ class MemDPC(Model):
 
     def forward(self, batch: BatchLike) -> dict[str, Nodes]:
         """Frames as nodes whose π is the unit-norm z, and no node of text."""
-        z_PD = full_precision(self.embed_frames(batch.frames))
+        z_PD, pi_PD = self.frame_nodes(batch.frames)
         nothing_BKD = z_PD.new_zeros(*batch.text_valid.shape, z_PD.shape[-1])
-        valid, nowhere = batch.frame_valid, torch.zeros_like(batch.text_valid)
         return {
-            VISION: Nodes(padded(z_PD, valid), padded(self.project(z_PD), valid), valid, batch.frame_times),
-            TEXT: Nodes(nothing_BKD, nothing_BKD, nowhere, batch.text_times),
+            VISION: nodes_of(z_PD, pi_PD, batch.frame_valid, batch.frame_times),
+            TEXT: Nodes(nothing_BKD, nothing_BKD, torch.zeros_like(batch.text_valid), batch.text_times),
         }
 
     def _from_one(self, z: Tensor, way: Direction) -> Tensor:

@@ -11,7 +11,7 @@ from mmcc.models.encoders import build_frame_encoder
 from mmcc.models.mlp import TemporalPredictors, full_precision, mlp, unit_norm
 from mmcc.models.nodes import TEXT, VISION, BatchLike, Nodes
 from mmcc.models.registry import Model, register_model
-from mmcc.models.text import TextEncoder
+from mmcc.models.text import build_text_encoder
 
 
 @register_model
@@ -24,8 +24,8 @@ class MMCC(Model):
         super().__init__()
         self.config, self.vocabulary_size = config, vocabulary_size
         dims = config.dims
-        self.frame_encoder = build_frame_encoder(config)
-        self.text_encoder = TextEncoder(vocabulary_size, dims)
+        self.frame_encoder = build_frame_encoder(config.frame_encoder, dims)
+        self.text_encoder = build_text_encoder(config.text_encoder, dims, vocabulary_size)
         self.projections = nn.ModuleDict({VISION: mlp(dims, dims), TEXT: mlp(dims, dims)})
         self.state = mlp(2 * dims, dims)
         self.predictors = TemporalPredictors(dims)
@@ -39,6 +39,16 @@ class MMCC(Model):
         """Φ_T: packed utterances as word ids [P, W], 0 = padding → z [P, D]."""
         z_PD: Tensor = self.text_encoder(words_PW)
         return z_PD
+
+    def frame_nodes(self, frames: Tensor) -> tuple[Tensor, Tensor]:
+        """z and π of packed frames, [P, D] each."""
+        z_PD = self.embed_frames(frames)
+        return full_precision(z_PD), self.project(z_PD, VISION)
+
+    def text_nodes(self, words_PW: Tensor) -> tuple[Tensor, Tensor]:
+        """z and π of packed utterances, [P, D] each."""
+        z_PD = self.embed_words(words_PW)
+        return full_precision(z_PD), self.project(z_PD, TEXT)
 
     def project(self, z: Tensor, modality: str) -> Tensor:
         """Π_M: z [..., D] → unit-norm π [..., D], the space both modalities share."""
@@ -60,13 +70,14 @@ class MMCC(Model):
     def forward(self, batch: BatchLike) -> dict[str, Nodes]:
         """Both modalities of a batch. Only valid nodes are computed: padding costs nothing and enters no batch norm."""
         return {
-            VISION: self._nodes(self.embed_frames(batch.frames), VISION, batch.frame_valid, batch.frame_times),
-            TEXT: self._nodes(self.embed_words(batch.words), TEXT, batch.text_valid, batch.text_times),
+            VISION: nodes_of(*self.frame_nodes(batch.frames), batch.frame_valid, batch.frame_times),
+            TEXT: nodes_of(*self.text_nodes(batch.words), batch.text_valid, batch.text_times),
         }
 
-    def _nodes(self, z_PD: Tensor, modality: str, valid_BN: Tensor, times_BN: Tensor) -> Nodes:
-        pi_PD = self.project(z_PD, modality)
-        return Nodes(padded(full_precision(z_PD), valid_BN), padded(pi_PD, valid_BN), valid_BN, times_BN)
+
+def nodes_of(z_PD: Tensor, pi_PD: Tensor, valid_BN: Tensor, times_BN: Tensor) -> Nodes:
+    """Packed rows at their places."""
+    return Nodes(padded(z_PD, valid_BN), padded(pi_PD, valid_BN), valid_BN, times_BN)
 
 
 def padded(packed_PD: Tensor, valid_BN: Tensor) -> Tensor:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -22,12 +21,17 @@ from mmcc.models.config import ModelConfig
 from mmcc.models.nodes import BatchLike, Nodes
 from mmcc.models.weights import WeightsError, load_weights
 from mmcc.pretrained import with_shipped
+from mmcc.registry import Registry, UnknownName
+from mmcc.settings import UnknownSetting, build, to_mapping
 
 CONFIG_FILE, WEIGHTS_FILE = "config.json", "model.safetensors"  # the names the hub expects
 
 
 class Model(nn.Module, ABC):
-    """What is trained, saved and loaded. Its constructor takes the configuration, then the sizes that `sizes` names."""
+    """What is trained, saved and loaded. Its constructor takes the configuration, then the sizes that `sizes` names.
+
+    Which of its other methods an objective trains, its skills say: `text_nodes`, `future`, `past`, `combine`.
+    """
 
     model_type: ClassVar[str]
     sizes: ClassVar[tuple[str, ...]] = ("vocabulary_size",)  # whole numbers that the configuration does not hold
@@ -39,7 +43,11 @@ class Model(nn.Module, ABC):
 
     @abstractmethod
     def forward(self, batch: BatchLike) -> dict[str, Nodes]:
-        """The nodes of the modalities that it knows."""
+        """The nodes of both modalities, none where it does not know one."""
+
+    @abstractmethod
+    def frame_nodes(self, frames: Tensor) -> tuple[Tensor, Tensor]:
+        """z of packed frames, and their unit-norm π, in the space that futures are retrieved in: [P, D] each."""
 
     def frame_encoders(self) -> list[nn.Module]:
         """Its frame encoders, which are nearly all of the cost, wherever in it they are."""
@@ -48,7 +56,7 @@ class Model(nn.Module, ABC):
     def start_from(self, other: Model) -> None:
         """Take over the weights of a trained model; ValueError where they are none for this one."""
         if not isinstance(other, type(self)):
-            raise ValueError(f"a model of type {other.model_type} is no beginning for one of type {self.model_type}")
+            raise ValueError(f"a model of type {other.model_type} cannot initialize one of type {self.model_type}")
         self.load_state_dict(other.state_dict())
 
     def save_pretrained(self, folder: str | Path) -> None:
@@ -56,7 +64,7 @@ class Model(nn.Module, ABC):
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         sizes = {name: getattr(self, name) for name in self.sizes}
-        description = {"model_type": self.model_type, **sizes, **asdict(self.config)}
+        description = {"model_type": self.model_type, **sizes, **to_mapping(self.config)}
         (folder / CONFIG_FILE).write_text(json.dumps(description, indent=2) + "\n")
         # The file format knows no strides, and channels_last weights have unusual ones.
         tensors = {name: tensor.contiguous() for name, tensor in self.state_dict().items()}
@@ -73,7 +81,9 @@ class Model(nn.Module, ABC):
             if (model_type := description.pop("model_type")) != cls.model_type:
                 raise ValueError(f"its model_type is {model_type}, not {cls.model_type}")
             sizes = [int(description.pop(name)) for name in cls.sizes]
-            model = cls(ModelConfig(**description), *sizes)
+            model = cls(build(ModelConfig, description, "model"), *sizes)
+        except UnknownSetting as error:
+            raise WeightsError(path, str(error), error.remedy) from error
         except (KeyError, TypeError, ValueError) as error:
             raise _not_a_configuration(path, error) from error
         load_weights(model, folder / WEIGHTS_FILE)
@@ -81,24 +91,23 @@ class Model(nn.Module, ABC):
 
 
 ModelClass = TypeVar("ModelClass", bound=type[Model])
-_CLASSES: dict[str, type[Model]] = {}
+_CLASSES: Registry[type[Model]] = Registry("model type")
 
 
 def register_model(model: ModelClass) -> ModelClass:
     """Make a class known by its `model_type`; a type belongs to one class."""
-    if _CLASSES.setdefault(model.model_type, model) is not model:
-        raise ValueError(f"a model of type {model.model_type!r} is registered already")
+    _CLASSES.add(model.model_type, model)
     return model
 
 
 def load_model(folder: str | Path) -> Model:
     """The model in a folder, or a shipped one by name, of whatever class it is; on the CPU and in evaluation mode."""
     path = with_shipped(folder) / CONFIG_FILE
-    model_type = _read_description(path).get("model_type")
-    if model_type not in _CLASSES:
-        cause = f"its model_type is {model_type!r} (known: {', '.join(sorted(_CLASSES))})"
-        raise WeightsError(path, cause, "Import the module that registers it first.")
-    return _CLASSES[model_type].from_pretrained(folder)
+    try:
+        model_class = _CLASSES.find(_read_description(path).get("model_type", ""))
+    except UnknownName as error:
+        raise WeightsError(path, str(error), error.remedy) from None
+    return model_class.from_pretrained(folder)
 
 
 def _read_description(path: Path) -> dict[str, Any]:
@@ -109,7 +118,7 @@ def _read_description(path: Path) -> dict[str, Any]:
     except (ValueError, OSError) as error:
         raise _not_a_configuration(path, error) from error
     if not isinstance(description, dict):
-        raise _not_a_configuration(path, ValueError("it holds no settings"))
+        raise _not_a_configuration(path, ValueError("it has no settings"))
     return description
 
 

@@ -1,21 +1,77 @@
-"""Φ_T: an utterance as the maximum over its words.
+"""Φ_T: text encoders by name. The paper's takes an utterance as the maximum over its words:
 
     z = w2 · max over words of ReLU(w1 · W[word])                                                  (appendix)
 
+A text encoder is any module that maps packed utterances, as word ids [P, W] with 0 for padding, to z [P, D]. Yours is
+registered as a frame encoder is (see `mmcc.models.encoders`), with `register_text_encoder`.
+
 Shapes: P utterances, W words of an utterance, Q distinct words of a batch, D dims.
 """
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-PADDING = 0  # the word id that is no word
+from mmcc.registry import Registry
+from mmcc.settings import NamedSettings
+
+PADDING = 0  # the id that stands for no word
 
 
-class TextEncoder(nn.Module):
+TextEncoderFactory = Callable[[Any, int, int], nn.Module]  # its settings, the dims of z, the size of the vocabulary
+
+
+class TextEncoderEntry(NamedTuple):
+    """How an encoder is set, and built."""
+
+    settings: type[TextEncoderSettings]
+    build: TextEncoderFactory
+
+
+TEXT_ENCODERS: Registry[TextEncoderEntry] = Registry("text encoder")
+
+
+@dataclass(frozen=True)
+class TextEncoderSettings(NamedSettings):
+    """`model.text_encoder`. What an encoder can be told is a subclass, whose default name is the encoder's."""
+
+    registry: ClassVar[Registry[Any]] = TEXT_ENCODERS
+    name: str = "bag_of_words"  # the paper's
+
+
+def register_text_encoder(settings: type[TextEncoderSettings]) -> Callable[[TextEncoderFactory], TextEncoderFactory]:
+    """Make a text encoder known by its settings' name; a name belongs to one encoder."""
+
+    def register(factory: TextEncoderFactory) -> TextEncoderFactory:
+        TEXT_ENCODERS.add(settings.own_name(), TextEncoderEntry(settings, factory))
+        return factory
+
+    return register
+
+
+def build_text_encoder(settings: TextEncoderSettings, dims: int, vocabulary_size: int) -> nn.Module:
+    """The encoder that the settings name."""
+    return TEXT_ENCODERS.find(settings.name).build(settings, dims, vocabulary_size)
+
+
+@dataclass(frozen=True)
+class BagOfWordsSettings(TextEncoderSettings):
+    """The paper's; its sizes are the model's dims."""
+
+    name: str = "bag_of_words"
+
+
+@register_text_encoder(BagOfWordsSettings)
+class BagOfWords(nn.Module):
     """Utterances as word ids → z. One without a single word embeds as w2 of zeros."""
 
-    def __init__(self, vocabulary_size: int, dims: int) -> None:
+    def __init__(self, settings: BagOfWordsSettings, dims: int, vocabulary_size: int) -> None:
         super().__init__()
         self.words = nn.Embedding(vocabulary_size, dims, padding_idx=PADDING)
         self.w1 = nn.Linear(dims, dims)

@@ -1,40 +1,36 @@
-"""What a model learns from: cycles through narrated video, correspondence, and the direction of time."""
+"""What a model learns from. Importing this registers the objectives that come with the package."""
 
-from mmcc.objectives.config import (
-    AnticipationConfig,
-    CrossModalConfig,
-    CycleConfig,
-    DirectionConfig,
-    MemDPCConfig,
-    MMCCConfig,
-    ObjectiveConfig,
-)
+from mmcc.objectives.config import CrossModalConfig, CycleConfig, DirectionConfig
+from mmcc.objectives.cross_modal import CrossModalObjectiveConfig
 from mmcc.objectives.cycle import Cycle, cycle_back
-from mmcc.objectives.losses import Dynamics, Losses, LossWeights
-from mmcc.objectives.mmcc import MMCCObjective
-from mmcc.objectives.registry import Objective, find_objective, register_objective
+from mmcc.objectives.losses import Dynamics, Losses
+from mmcc.objectives.memdpc import MemDPCConfig
+from mmcc.objectives.mmcc import MMCCConfig
+from mmcc.objectives.representation_anticipation import RAConfig
 from mmcc.objectives.rng import SampleRng
+from mmcc.objectives.spec import ObjectiveConfig, ObjectiveSpec, register_objective, spec_of
 from mmcc.objectives.starts import Starts, concreteness, sample_starts
+from mmcc.objectives.time_agnostic import TAPConfig
 
 __all__ = [
-    "AnticipationConfig",
     "CrossModalConfig",
+    "CrossModalObjectiveConfig",
     "Cycle",
     "CycleConfig",
     "DirectionConfig",
     "Dynamics",
-    "LossWeights",
     "Losses",
     "MMCCConfig",
-    "MMCCObjective",
     "MemDPCConfig",
-    "Objective",
     "ObjectiveConfig",
+    "ObjectiveSpec",
+    "RAConfig",
     "SampleRng",
     "Starts",
+    "TAPConfig",
     "concreteness",
     "cycle_back",
-    "find_objective",
     "register_objective",
     "sample_starts",
+    "spec_of",
 ]

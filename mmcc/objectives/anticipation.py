@@ -3,7 +3,7 @@
     L_i = min over targets j of -cos(f(Φ_M(M_i)), Ψ(M_j))                                  (Eq. 10, 11)
 
 over the nodes M_i that have a target: in RA one, in TAP many. The nodes carry z of Φ and π of Ψ (see `Anticipator`).
-With `anticipation.across` the same is asked of the other modality's nodes, as a term of its own: in one minimum with
+With `across` the same is asked of the other modality's nodes, as a term of its own: in one minimum with
 those of its own modality, which are always nearer, they would hardly ever count.
 
 Shapes: B segments, N nodes, K nodes to choose from, D dims.
@@ -13,19 +13,46 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Protocol
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
 
 import torch
 from torch import Tensor
 
+from mmcc.models.anticipator import Anticipator
+from mmcc.models.config import ModelConfig
 from mmcc.models.nodes import BatchLike, Nodes
 from mmcc.objectives.anchors import OTHER, after, anchors_at
-from mmcc.objectives.config import ObjectiveConfig
+from mmcc.objectives.config import above
 from mmcc.objectives.distribution import SumCount, means_over_processes
-from mmcc.objectives.losses import Losses, LossWeights
+from mmcc.objectives.losses import Losses, Weights
 from mmcc.objectives.rng import SampleRng
+from mmcc.objectives.spec import ObjectiveConfig
 
 WITHIN, ACROSS = "anticipation", "anticipation_across"
+
+
+@dataclass(frozen=True)
+class AnticipationConfig(ObjectiveConfig):
+    """What a node's prediction is compared with."""
+
+    across: bool = False  # nodes of the other modality as well; the paper's baselines have their own modality only
+    temperature: float = 0.1  # of edges, in evaluation alone: the cross-modal model's own
+
+    def __post_init__(self) -> None:
+        above("temperature", self.temperature, 0)
+
+
+Config = TypeVar("Config", bound=AnticipationConfig)
+
+
+def anticipator(model: ModelConfig, objective: Any, vocabulary_size: int) -> Anticipator:
+    """The model of both baselines."""
+    return Anticipator(model, vocabulary_size)
+
+
+def edge_temperature(objective: AnticipationConfig) -> float:
+    return objective.temperature
 
 
 class Predictor(Protocol):
@@ -34,18 +61,18 @@ class Predictor(Protocol):
     def future(self, z: Tensor, /) -> Tensor: ...
 
 
-class Anticipation(ABC):
-    """The loss above; a rival says what the targets are."""
+class Anticipation(ABC, Generic[Config]):
+    """The loss above; a baseline says what the targets are."""
 
-    def __init__(self, config: ObjectiveConfig) -> None:
-        self.config = config.anticipation
+    def __init__(self, config: Config) -> None:
+        self.config = config
 
     @abstractmethod
     def targets(self, nodes: Mapping[str, Nodes], modality: str, ahead: str) -> Tensor:
         """[B, N, K]: for each node of `modality`, the nodes of `ahead` that it may predict."""
 
     def __call__(
-        self, model: Predictor, nodes: Mapping[str, Nodes], batch: BatchLike, weights: LossWeights, rng: SampleRng
+        self, model: Predictor, nodes: Mapping[str, Nodes], batch: BatchLike, weights: Weights, rng: SampleRng
     ) -> Losses:
         means, logged = means_over_processes(self.sum_counts(model, nodes))
         return Losses(torch.stack([means[name] for name in (WITHIN, ACROSS) if name in means]).sum(), logged)

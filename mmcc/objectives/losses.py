@@ -1,21 +1,14 @@
-"""What goes into an objective and comes out of it."""
+"""What goes into a loss and comes out of it."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
 from torch import Tensor
 
-
-@dataclass(frozen=True)
-class LossWeights:
-    """λ1 to λ4 at one step of training; the defaults are where the paper's schedule ends."""
-
-    cycle: float = 1.0
-    cross_modal: float = 1.0
-    similarity: float = 3.0
-    direction: float = 3.0
+Weights = Mapping[str, float]  # of a loss's terms at one step of training, by name
 
 
 @dataclass(frozen=True)

@@ -12,28 +12,46 @@ Shapes: B segments, N nodes, P packed nodes of the batch, Q predictions, D dims.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
+from mmcc.models.config import ModelConfig
 from mmcc.models.memdpc import Direction, MemDPC
 from mmcc.models.nodes import VISION, BatchLike, Nodes
 from mmcc.objectives.anchors import take
-from mmcc.objectives.config import ObjectiveConfig
+from mmcc.objectives.config import above
 from mmcc.objectives.distribution import SumCount, gather_with_gradient, means_over_processes
 from mmcc.objectives.log_sums import log_sum
-from mmcc.objectives.losses import Losses, LossWeights
+from mmcc.objectives.losses import Losses, Weights
 from mmcc.objectives.rng import SampleRng
+from mmcc.objectives.spec import FUTURE, PAST, ObjectiveConfig, ObjectiveSpec, register_objective
+
+
+@dataclass(frozen=True)
+class MemDPCConfig(ObjectiveConfig):
+    """How much is remembered, and how far ahead it looks."""
+
+    name: str = "memdpc"
+    slots: int = 1024  # of the memory; the authors' own
+    horizon: int = 3  # nodes predicted one after another from each past; the authors' own
+    temperature: float = 0.1  # of the contrast, as everywhere here; the authors' dot products have none
+
+    def __post_init__(self) -> None:
+        above("slots", self.slots, 0)
+        above("horizon", self.horizon, 0)
+        above("temperature", self.temperature, 0)
 
 
 class MemDPCObjective:
     """The contrast in both directions of time."""
 
-    def __init__(self, config: ObjectiveConfig) -> None:
-        self.config = config.memdpc
+    def __init__(self, config: MemDPCConfig) -> None:
+        self.config = config
 
     def __call__(
-        self, model: MemDPC, nodes: Mapping[str, Nodes], batch: BatchLike, weights: LossWeights, rng: SampleRng
+        self, model: MemDPC, nodes: Mapping[str, Nodes], batch: BatchLike, weights: Weights, rng: SampleRng
     ) -> Losses:
         means, logged = means_over_processes(self.sum_counts(model, nodes[VISION]))
         return Losses(torch.stack([*means.values()]).sum(), logged)
@@ -72,3 +90,24 @@ def _reverse(valid_BN: Tensor) -> Tensor:
     places = torch.arange(valid_BN.shape[1], device=valid_BN.device)
     backwards = valid_BN.sum(dim=1, keepdim=True) - 1 - places
     return torch.where(backwards >= 0, backwards, places)
+
+
+def _model(model: ModelConfig, objective: MemDPCConfig, vocabulary_size: int) -> MemDPC:
+    return MemDPC(model, objective.slots)
+
+
+def _temperature(config: MemDPCConfig) -> float:
+    return config.temperature
+
+
+register_objective(
+    ObjectiveSpec(
+        MemDPCConfig,
+        label="MemDPC",
+        purpose="to predict the next frames, and the ones before, from learned memories",
+        loss=MemDPCObjective,
+        model=_model,
+        skills=frozenset({FUTURE, PAST}),
+        temperature=_temperature,
+    )
+)

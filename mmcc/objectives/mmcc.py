@@ -2,29 +2,94 @@
 
     L = λ1 L_cycle + λ2 L_cross-modal + λ3 L_sim (+ λ4 L_direction)                     (Eq. 9)
 
+    λ1(s) = ε^(1 - p) · λ1^p  with p = min(1, s / ramp steps);   λ2 constant;   λ3 = r3 · λ1(s);   λ4 = r4 · λ1(s)
+
+(the cycle itself weighs r1 · λ1(s), with r1 = 1 but in ablations)
+
 Shapes: B segments, N nodes, S starts, D dims.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
 
 import torch
 import torch.nn.functional as F
 
 from mmcc.models.nodes import TEXT, VISION, BatchLike, Nodes
-from mmcc.objectives.config import MMCCConfig
+from mmcc.objectives.config import CrossModalConfig, CycleConfig, DirectionConfig, above, within
 from mmcc.objectives.correspondence import cross_modal_loss
 from mmcc.objectives.cycle import cycle_back, cycle_loss, single_candidate_share
 from mmcc.objectives.direction import direction_loss
 from mmcc.objectives.distribution import SumCount, means_over_processes
 from mmcc.objectives.log_sums import batch_keys
-from mmcc.objectives.losses import Dynamics, Losses, LossWeights
+from mmcc.objectives.losses import Dynamics, Losses, Weights
 from mmcc.objectives.rng import SampleRng
 from mmcc.objectives.similarity import similarity_loss
+from mmcc.objectives.spec import (
+    COMBINE,
+    Identity,
+    ObjectiveConfig,
+    ObjectiveSpec,
+    TrainingTime,
+    register_objective,
+)
 from mmcc.objectives.starts import sample_starts
+from mmcc.settings import EitherOr
 
 DIRECTION = "direction"
+
+
+@dataclass(frozen=True)
+class MMCCConfig(ObjectiveConfig, EitherOr):
+    """The whole of MMCC's objective. Every ablation of the paper's Table 1 is a setting."""
+
+    either_or: ClassVar = (("ramp_share", "ramp_epochs"),)
+
+    name: str = "mmcc"
+    cycle: CycleConfig = field(default_factory=CycleConfig)
+    cross_modal: CrossModalConfig = field(default_factory=CrossModalConfig)
+    direction: DirectionConfig = field(default_factory=DirectionConfig)
+    fine_tune: bool = True  # Table 1: 93.6, against 67.5 where only the cross-modal loss trains the embeddings z
+
+    lambda1: float = 1.0  # the cycle's final weight; the paper: 0.5 to 2
+    lambda1_start: float = 0.01  # the paper's "small value ε": correspondence has to come first
+    ramp_epochs: float | None = 30.0  # over which lambda1 grows exponentially, as in the paper
+    ramp_share: float | None = None  # in place of ramp_epochs: a share of all training steps, for short runs
+    lambda2: float = 1.0  # cross-modal, constant, as in the paper
+    cycle_ratio: float = 1.0  # the cycle's share of lambda1: 0 leaves what grows beside it, to see what it is worth
+    similarity_ratio: float = 3.0  # λ3 = 3 λ1, as in the paper
+    direction_ratio: float = 3.0  # λ4 = 3 λ1; on vectors 10 is better (docs/training.md), and mmcc_plus.yaml has it
+
+    def __post_init__(self) -> None:
+        self.check_pairs()
+        above("lambda1_start", self.lambda1_start, 0)
+        for name in ("lambda1", "lambda2", "cycle_ratio", "similarity_ratio", "direction_ratio"):
+            within(name, getattr(self, name), 0, float("inf"))
+        if self.ramp_epochs is not None:
+            within("ramp_epochs", self.ramp_epochs, 0, float("inf"))
+        if self.ramp_share is not None:
+            within("ramp_share", self.ramp_share, 0, 1)
+
+
+def mmcc_weights(config: MMCCConfig, time: TrainingTime) -> dict[str, float]:
+    """λ1 to λ4 at a step of training."""
+    if config.ramp_share is not None:
+        ramp_steps = config.ramp_share * time.steps
+    else:
+        assert config.ramp_epochs is not None
+        ramp_steps = config.ramp_epochs * time.steps_per_epoch
+    lambda1 = config.lambda1
+    if time.step < ramp_steps and lambda1 > 0:
+        lambda1 = config.lambda1_start * (lambda1 / config.lambda1_start) ** (time.step / ramp_steps)
+    return {
+        "cycle": config.cycle_ratio * lambda1,
+        "cross_modal": config.lambda2,
+        "similarity": config.similarity_ratio * lambda1,
+        DIRECTION: config.direction_ratio * lambda1,
+    }
 
 
 class MMCCObjective:
@@ -34,13 +99,13 @@ class MMCCObjective:
         self.config = config
 
     def __call__(
-        self, model: Dynamics, nodes: Mapping[str, Nodes], batch: BatchLike, weights: LossWeights, rng: SampleRng
+        self, model: Dynamics, nodes: Mapping[str, Nodes], batch: BatchLike, weights: Weights, rng: SampleRng
     ) -> Losses:
         means, logged = means_over_processes(self.sum_counts(model, nodes, rng))
-        weight_of = {"cycle": weights.cycle, "cross_modal": weights.cross_modal, "similarity": weights.similarity}
         direction_parts = [name for name in means if name.startswith(DIRECTION)]
-        weight_of |= dict.fromkeys(direction_parts, weights.direction)
+        weight_of = {**weights, **dict.fromkeys(direction_parts, weights[DIRECTION])}
         weighted = [weight * means[name] for name, weight in weight_of.items() if name in means]
+        logged["lambda1"] = logged["cycle"].new_tensor(weights["cycle"])
         if direction_parts:
             logged[DIRECTION] = torch.stack([logged[name] for name in direction_parts]).sum()
         return Losses(torch.stack(weighted).sum(), logged)
@@ -93,3 +158,37 @@ def _frozen(model: Dynamics, nodes: Nodes, modality: str) -> Nodes:
     z = nodes.z.detach()
     pi = model.project(z, modality).masked_fill(~nodes.valid[..., None], 0)
     return Nodes(z, pi, nodes.valid, nodes.times)
+
+
+def _plus(config: MMCCConfig) -> Identity | None:
+    """With the direction loss it is MMCC+."""
+    directed = config.direction.within or config.direction.across
+    return Identity("mmcc+", "MMCC+") if directed else None
+
+
+def _untrained(config: MMCCConfig) -> frozenset[str]:
+    """Where every cycle sees one modality alone, nothing trains f."""
+    return frozenset({COMBINE}) if config.cycle.p_unimodal == 1 else frozenset()
+
+
+def _cycle(config: MMCCConfig) -> CycleConfig:
+    return config.cycle
+
+
+def _temperature(config: MMCCConfig) -> float:
+    return config.cycle.temperature
+
+
+register_objective(
+    ObjectiveSpec(
+        MMCCConfig,
+        label="MMCC",
+        purpose="to go from a moment to its future and back, through what is seen and what is said",
+        loss=MMCCObjective,
+        weights=mmcc_weights,
+        variant=_plus,
+        untrained=_untrained,
+        cycle=_cycle,
+        temperature=_temperature,
+    )
+)

@@ -20,7 +20,7 @@ from mmcc.corpus import Corpus
 from mmcc.corpus.source import LabelledClip
 from mmcc.errors import InputError
 from mmcc.evaluation.adapter import ModelAdapter, TextAdapter
-from mmcc.evaluation.adapters import MMCCAdapter
+from mmcc.evaluation.adapters import TrainedAdapter
 from mmcc.evaluation.clips import clip_nodes, clips_in_time
 from mmcc.evaluation.embedding import EmbeddedVideo, Progress, embed_videos
 from mmcc.evaluation.ordering import cheapest_path
@@ -79,7 +79,7 @@ class ReportContext:
 def cycles(context: ReportContext) -> Section:
     """Walks that came back from afar, and those that did not."""
     title = "Cycles"
-    if not isinstance(context.adapter, MMCCAdapter):
+    if not isinstance(context.adapter, TrainedAdapter) or not context.adapter.walks_cycles:
         return without(title, f"{context.adapter.name} walks no cycles.")
     try:
         found = walks.walk(context.adapter, context.checkpoint, context.corpus, context.ids)

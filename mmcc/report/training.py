@@ -16,10 +16,10 @@ from mmcc.report.html import Markup, element
 from mmcc.report.page import Section, titled
 from mmcc.report.plots import Curve, curves
 from mmcc.report.tables import Cell, Column, Row, Table, to_html
+from mmcc.settings import flatten, to_mapping
 from mmcc.tools.model import ToolModel
 from mmcc.training.config import Config
 from mmcc.training.run import METRICS, read_metrics
-from mmcc.training.settings import flatten, to_mapping
 
 OBJECTIVES = {
     "mmcc": "to go from a moment to its future and back, through what is seen and what is said",

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 import torch
@@ -20,12 +20,14 @@ from torch import Tensor
 from mmcc.corpus import Corpus
 from mmcc.data.loader import validation_batches
 from mmcc.data.segments import Segment, UsableVideos, consecutive_segments
-from mmcc.evaluation.adapters import MMCCAdapter
+from mmcc.evaluation.adapters import TrainedAdapter
 from mmcc.models.nodes import TEXT, VISION
 from mmcc.objectives.anchors import OTHER
 from mmcc.objectives.cycle import Cycle, cycle_back
+from mmcc.objectives.losses import Dynamics
 from mmcc.objectives.rng import SampleRng
 from mmcc.objectives.scoring import scored_walk
+from mmcc.objectives.spec import spec_of
 from mmcc.objectives.starts import sample_starts
 from mmcc.training.config import Config
 from mmcc.training.run import CONFIG
@@ -80,18 +82,24 @@ class Walk:
 
 
 @torch.inference_mode()
-def walk(adapter: MMCCAdapter, checkpoint: Path, corpus: Corpus, ids: Sequence[str]) -> list[Walk]:
+def walk(adapter: TrainedAdapter, checkpoint: Path, corpus: Corpus, ids: Sequence[str]) -> list[Walk]:
     """The cycles of segments spread over the given videos; InputError where none of them has a segment."""
     config = Config.from_yaml(checkpoint / CONFIG)
+    assert adapter.words is not None
     videos = UsableVideos(corpus, "test", config.data, ids)
     segments = consecutive_segments(videos, SEGMENTS)
-    settings = scored_walk(config.objective.cycle, STARTS)
+    settings = scored_walk(spec_of(config.objective).cycle(config.objective), STARTS)
     found: list[Walk] = []
     for batch in validation_batches(videos, adapter.words.vocabulary, batch_size=16, limit=SEGMENTS):
         nodes = adapter.model(batch)
         starts = sample_starts(nodes, VISION, SampleRng(0, batch.samples), settings)
         cycle = cycle_back(
-            adapter.model, nodes, starts, hard=True, path=settings.path, temperature=settings.temperature
+            cast(Dynamics, adapter.model),
+            nodes,
+            starts,
+            hard=True,
+            path=settings.path,
+            temperature=settings.temperature,
         )
         found += _walks(cycle, [segments[number] for number in batch.samples.tolist()])
     return found

@@ -86,8 +86,11 @@ def multiplications(overrides: tuple[str, ...], side: int = 48) -> float:
     import torch
     from torch.utils.flop_counter import FlopCounterMode
 
+    from mmcc.models.encoders import FrameResNetSettings
     from mmcc.models.resnet import ResNet18
 
+    encoder = load_config("mmcc_plus", list(overrides)).model.frame_encoder
+    assert isinstance(encoder, FrameResNetSettings)
     with FlopCounterMode(display=False) as counter, torch.inference_mode():
-        ResNet18(load_config("kitchen", list(overrides)).model.width).eval()(torch.zeros(1, 3, side, side))
+        ResNet18(encoder.width).eval()(torch.zeros(1, 3, side, side))
     return float(counter.get_total_flops()) / 2  # a multiplication and an addition each

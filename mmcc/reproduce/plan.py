@@ -2,7 +2,7 @@
 
 All objectives are given the same number of steps in all. RA, TAP and "λ2 = 0 after pre-training" begin with a
 cross-modal model, whose steps are half of theirs. MMCC is the paper's objective at the kitchen's size (`mmcc.yaml`),
-MMCC+ is `kitchen.yaml`; the rivals' files have the same size. Two rows that come to the same settings are one run.
+MMCC+ is `mmcc_plus.yaml`; the baselines' files have the same size. Two rows that come to the same settings are one run.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from mmcc.errors import InputError
+from mmcc.settings import flatten, to_mapping
 from mmcc.training.config import Config, load_config
-from mmcc.training.settings import flatten, to_mapping
 
 # Rows: runs that are trained ...
 CROSS_MODAL, TEACHER, RA, TAP, MEMDPC, MMCC, PLUS = "cross_modal", "teacher", "ra", "tap", "memdpc", "mmcc", "mmcc+"
@@ -84,14 +84,14 @@ def runs() -> Mapping[str, PlannedRun]:
         return PlannedRun("mmcc", changes, init, share)
 
     def plus(*changes: str) -> PlannedRun:
-        return PlannedRun("kitchen", changes)
+        return PlannedRun("mmcc_plus", changes)
 
     def baseline(config: str, *changes: str) -> PlannedRun:
         return PlannedRun(config, changes, init=TEACHER, share=0.5)
 
     one_start = "objective.cycle.starts_per_segment=1"
     no_direction = ("objective.direction.within=false", "objective.direction.across=false")
-    across = "objective.anticipation.across=true"
+    across = "objective.across=true"
     named = {
         CROSS_MODAL: PlannedRun("cross_modal"),
         TEACHER: PlannedRun("cross_modal", share=0.5),
@@ -108,11 +108,11 @@ def runs() -> Mapping[str, PlannedRun]:
         RANDOM_STARTS: mmcc("objective.cycle.starts=random"),
         FROZEN: mmcc("objective.fine_tune=false"),
         ACROSS: mmcc("objective.cycle.path=across"),
-        NO_LAMBDA1: mmcc("train.lambda1=0"),
-        NO_LAMBDA2: mmcc("train.lambda2=0", init=TEACHER, share=0.5),
+        NO_LAMBDA1: mmcc("objective.lambda1=0"),
+        NO_LAMBDA2: mmcc("objective.lambda2=0", init=TEACHER, share=0.5),
         CYCLE_1: plus(*no_direction, one_start),  # as MMCC+ but for what is named, so that nothing else is compared
         CYCLE_8: plus(*no_direction),
-        DIRECTION_ONLY: plus("train.cycle_ratio=0", "train.similarity_ratio=0"),
+        DIRECTION_ONLY: plus("objective.cycle_ratio=0", "objective.similarity_ratio=0"),
         PLUS_1: plus(one_start),
         PLUS_NO_SIMILARITY: plus("objective.cycle.similarity=false"),
         PLUS_WITHIN: plus("objective.direction.across=false"),
@@ -122,8 +122,8 @@ def runs() -> Mapping[str, PlannedRun]:
         VIDEOS_100: replace(plus("data.videos=100"), share=0.25),
         VIDEOS_300: replace(plus("data.videos=300"), share=0.25),
         QUARTER: replace(plus(), share=0.25),
-        WIDTH_8: replace(plus("model.width=8"), share=0.25),
-        WIDTH_32: replace(plus("model.width=32"), share=0.25),
+        WIDTH_8: replace(plus("model.frame_encoder.width=8"), share=0.25),
+        WIDTH_32: replace(plus("model.frame_encoder.width=32"), share=0.25),
     }
     grid = {tuned(name, choice): _tuned(named[name], choice) for name in (TEACHER, *TRAINED) for choice in CHOICES}
     return named | grid
@@ -142,7 +142,7 @@ def _tuned(run: PlannedRun, choice: str) -> PlannedRun:
 def _changes(config: str, choice: str) -> tuple[str, ...]:
     if choice != OTHER_SEGMENTS:
         return {OWN: (), SLOW: ("train.lr=3e-4",), FAST: ("train.lr=3e-3",)}[choice]
-    if config == "kitchen":
+    if config == "mmcc_plus":
         return "data.segment_seconds=64", "data.frame_rates=[0.5]"
     if config == "ra":  # needs frames a second apart, of which 32 are 32 s: as many frames a step, in fewer segments
         return "data.max_frames=64", "train.batch_size=8"

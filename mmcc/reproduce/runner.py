@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mmcc.corpus import Corpus
-from mmcc.errors import InputError, MissingDependency
+from mmcc.errors import Diverged, InputError, MissingDependency
 from mmcc.evaluation import arrow_of_time
 from mmcc.evaluation.adapter import ModelAdapter
 from mmcc.evaluation.adapters import open_adapter
@@ -25,6 +25,7 @@ from mmcc.evaluation.evaluator import Bars, Exam, NotMeasured, Sitting
 from mmcc.evaluation.features_only import imagenet_adapter, random_adapter
 from mmcc.evaluation.results import TaskResult
 from mmcc.evaluation.runs import Checkpoint, find_checkpoint
+from mmcc.models.encoders import FrameResNetSettings
 from mmcc.models.registry import WEIGHTS_FILE
 from mmcc.reproduce import plan
 from mmcc.reproduce.eta import Estimate
@@ -187,6 +188,8 @@ class Runner:
             train_run(self.corpus, self.folder(job), self._config(job), say=self.say)
         except InputError as error:
             return self._fail(job, f"{error.path}: {error.cause}")
+        except Diverged as error:
+            return self._fail(job, str(error))
         return self._find_trained(job)
 
     def _config(self, job: Job) -> Config:
@@ -261,8 +264,9 @@ class Runner:
     def _sitting_untrained(self, name: str) -> Sitting:
         if name == plan.IMAGENET:
             return Sitting(imagenet_adapter(self.exam.corpus, weights=self.imagenet), self.exam, None, self.bars)
-        size = plan.plan_job(plan.PLUS, 0, self.budget, "").config.model  # that of the trained ones
-        adapter = random_adapter(self.exam.corpus, width=size.width, dims=size.dims)
+        model = plan.plan_job(plan.PLUS, 0, self.budget, "").config.model  # of the trained ones' size
+        width = getattr(model.frame_encoder, "width", FrameResNetSettings.width)
+        adapter = random_adapter(self.exam.corpus, width=width, dims=model.dims)
         return Sitting(adapter, self.exam, None, self.bars)
 
     def _measured(self, sitting: Sitting, task: str, who: str) -> TaskResult | None:

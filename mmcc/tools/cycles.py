@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,9 @@ from mmcc.report.sheets import clock
 from mmcc.tools.cache import Answer, Cache
 from mmcc.tools.footage import Footage
 from mmcc.tools.model import ToolModel
+
+if TYPE_CHECKING:
+    from mmcc.objectives.losses import Dynamics
 
 VISION, TEXT = "vision", "text"  # as mmcc.models.nodes has them, which would load torch
 OTHER = {VISION: TEXT, TEXT: VISION}
@@ -198,7 +201,7 @@ def find_cycles(
     progress: Progress = iter,
 ) -> FoundCycles:
     """All cycles of every video that start in a modality; a video that ends before `start` is left out."""
-    _require_cycles(model)
+    _require_cycles(model, cache)
     by_key = {each.key: each for each in footage}
     videos: list[VideoCycles] = []
     skipped: list[Skipped] = []
@@ -214,12 +217,18 @@ def find_cycles(
     return FoundCycles(videos, skipped)
 
 
-def _require_cycles(model: ToolModel) -> None:
-    objective = model.settings.get("objective") or {}
-    name = objective.get("name", "mmcc") if isinstance(objective, dict) else "mmcc"
-    if name != "mmcc":
-        cause = f"was trained by {name}, which walks no cycles"
-        raise InputError(model.name, cause, "Name a model of MMCC or MMCC+.")
+def _require_cycles(model: ToolModel, cache: Cache) -> None:
+    """A cycle goes to the future and back, through both modalities: not every objective trains all of that."""
+
+    def ask() -> Answer:
+        from mmcc.evaluation.adapters import TrainedAdapter
+
+        adapter = model.adapter
+        return Answer(facts={"walks": isinstance(adapter, TrainedAdapter) and adapter.walks_cycles, "is": adapter.name})
+
+    known = cache.remember("walks-cycles", [model.checksum], ask).facts
+    if not known["walks"]:
+        raise InputError(model.name, f"is a {known['is']} model, which walks no cycles", "Name an MMCC or MMCC+ model.")
 
 
 def _cycles_of(model: ToolModel, footage: Footage, cache: Cache, modality: str, start: float | None) -> VideoCycles:
@@ -235,17 +244,18 @@ def _cycles_of(model: ToolModel, footage: Footage, cache: Cache, modality: str, 
 
 def _compute(model: ToolModel, footage: Footage, cache: Cache) -> Answer:
     from mmcc.data.segments import Moments
-    from mmcc.evaluation.adapters import MMCCAdapter
+    from mmcc.evaluation.adapters import TrainedAdapter
     from mmcc.evaluation.cycle_walk import walk_video
+    from mmcc.objectives.spec import spec_of
     from mmcc.training.config import Config
 
     adapter = model.adapter
-    if not isinstance(adapter, MMCCAdapter):
-        raise InputError(model.name, f"is a {adapter.name}, which walks no cycles", "Name a model of MMCC or MMCC+.")
+    assert isinstance(adapter, TrainedAdapter), "`_require_cycles` has seen to that"
     config = Config.from_yaml(model.folder / "config.yaml")
     fps = footage.corpus.manifest.fps
     embedded = footage.embedded(model, cache)
-    walks = walk_video(adapter.model, embedded, footage.video, fps, config.data, config.objective.cycle)
+    dynamics, cycle = cast("Dynamics", adapter.model), spec_of(config.objective).cycle(config.objective)
+    walks = walk_video(dynamics, embedded, footage.video, fps, config.data, cycle)
     arrays: dict[str, NDArray[Any]] = {"text_times": np.asarray(embedded.text_times, np.float64)}
     for place, each in enumerate(walks):
         shown_until = float(footage.video.times[each.frames[-1]]) + 1 / fps

@@ -56,7 +56,6 @@ def open_model(source: str | Path, checkpoint: str | int = BEST) -> ToolModel:
     found = find_checkpoint(Path(source), checkpoint)
     corpus = found.corpus()
     vectors = corpus.get("encoding") == "float32"
-    dims = int(found.setting("model.feature_dims", 0)) if found.setting("model.frame_encoder", "") == "features" else 0
     return ToolModel(
         name=str(source),
         folder=found.folder,
@@ -64,7 +63,7 @@ def open_model(source: str | Path, checkpoint: str | int = BEST) -> ToolModel:
         size=_SIZE if vectors else int(corpus.get("size", _SIZE)),
         fit=str(corpus.get("fit") or _FIT),
         fps=float(corpus.get("fps", _FPS)),
-        feature_dims=dims,
+        feature_dims=int(found.setting("model.frame_encoder.feature_dims", 0)),
         settings=found.settings,
         trained_on=Path(corpus["path"]) if corpus.get("path") else None,
         videos=corpus["videos"] if isinstance(corpus.get("videos"), int) else None,

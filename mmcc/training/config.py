@@ -1,6 +1,6 @@
-"""All that a run can be told, with the reason beside each default; `paper`, `kitchen` and rivals are shipped as YAML.
+"""Every setting of a run, with the reason beside each default; `paper`, `mmcc_plus` and others are shipped as YAML.
 
->>> config = load_config("paper", ["train.lr=3e-4", "model.width=32"])
+>>> config = load_config("paper", ["train.lr=3e-4", "model.frame_encoder.width=32"])
 >>> config.train.lr
 0.0003
 """
@@ -10,34 +10,34 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import yaml
 
 from mmcc.data.config import DataConfig
-from mmcc.errors import InputError
+from mmcc.errors import InputError, UsageError
+from mmcc.extensions import import_extensions, imported_extensions
 from mmcc.models.config import ModelConfig
-from mmcc.objectives.config import ObjectiveConfig
-from mmcc.objectives.registry import find_objective
-from mmcc.training.settings import REMEDY, WrongSetting, build, flatten, merge, parse_overrides, read_yaml, to_mapping
-from mmcc.training.shipped import SHIPPED, shipped_names
+from mmcc.objectives.mmcc import MMCCConfig
+from mmcc.objectives.spec import ObjectiveConfig
+from mmcc.settings import EitherOr, WrongSetting, build, flatten, merge, parse_overrides, read_yaml, to_mapping
+from mmcc.training.shipped import SHIPPED, shipped_configs
 
-# Of each pair one is set and the other null; naming one takes the other's default away.
-EITHER_OR = (("steps", "epochs"), ("ramp_share", "ramp_epochs"))
-
-# What a run may be gone on with differently: none of these changes what a step computes.
+# Settings that may change when a run is resumed: none of them changes what a step computes.
 FREE_ON_RESUME = frozenset(
     f"train.{name}"
     for name in (
         *("steps", "epochs", "workers", "device", "compile", "keep"),
         *("validate_every", "validation_segments", "validation_starts", "checkpoint_every", "log_every"),
     )
-)
+) | {"imports"}
 
 
 @dataclass(frozen=True)
-class TrainConfig:
-    """How long, how fast, with which weights of the losses, and what is written down on the way."""
+class TrainConfig(EitherOr):
+    """How long, how fast, and what is written down on the way."""
+
+    either_or: ClassVar = (("steps", "epochs"),)
 
     epochs: float | None = 100.0  # every training video once, one segment each; the paper: until convergence
     steps: int | None = None  # in place of epochs
@@ -49,15 +49,6 @@ class TrainConfig:
     betas: tuple[float, float] = (0.9, 0.999)  # Adam's own
     weight_decay: float = 0.0  # the paper names none; decoupled (AdamW) where set
     grad_clip: float = 0.0  # largest norm of the gradient, 0 for none; the paper names none
-
-    lambda1: float = 1.0  # the cycle's final weight; the paper: 0.5 to 2
-    lambda1_start: float = 0.01  # the paper's "small value ε": correspondence has to come first
-    ramp_epochs: float | None = 30.0  # over which lambda1 grows exponentially, as in the paper
-    ramp_share: float | None = None  # in place of ramp_epochs: a share of all steps, for short runs
-    lambda2: float = 1.0  # cross-modal, constant, as in the paper
-    cycle_ratio: float = 1.0  # the cycle's share of lambda1: 0 leaves what grows beside it, to see what it is worth
-    similarity_ratio: float = 3.0  # λ3 = 3 λ1, as in the paper
-    direction_ratio: float = 3.0  # λ4 = 3 λ1; on vectors 10 is better (docs/training.md), and kitchen.yaml has it
 
     init: str | None = None  # a run, or a checkpoint, to start from: its weights, its words. RA and TAP need one
     frame_weights: str | None = None  # torchvision's ResNet-18 as .safetensors, to start from; the paper: from scratch
@@ -76,9 +67,7 @@ class TrainConfig:
     keep: int = 2  # newest checkpoints, beside the best: if the last is damaged there is one before it
 
     def __post_init__(self) -> None:
-        for one, other in EITHER_OR:
-            if (getattr(self, one) is None) == (getattr(self, other) is None):
-                raise ValueError(f"{one}: set it or {other}, and the other to null")
+        self.check_pairs()
         least = {
             **dict.fromkeys(("steps", "batch_size", "accumulation", "keep", "log_every"), 1),
             **dict.fromkeys(("validate_every", "checkpoint_every", "validation_starts", "validation_segments"), 1),
@@ -88,17 +77,13 @@ class TrainConfig:
             value = getattr(self, name)
             if value is not None and value < bound:
                 raise ValueError(f"{name} must be at least {bound}, not {value}")
-        for name in ("epochs", "lr", "lambda1_start", "lambda1"):
+        for name in ("epochs", "lr"):
             value = getattr(self, name)
-            if value is not None and not (value > 0 or (name == "lambda1" and value == 0)):
+            if value is not None and value <= 0:
                 raise ValueError(f"{name} must be more than 0, not {value}")
-        ratios = ("cycle_ratio", "similarity_ratio", "direction_ratio")
-        for name in ("grad_clip", "weight_decay", "lambda2", *ratios, "ramp_epochs"):
-            value = getattr(self, name)
-            if value is not None and value < 0:
-                raise ValueError(f"{name} must not be negative, but is {value}")
-        if self.ramp_share is not None and not 0 <= self.ramp_share <= 1:
-            raise ValueError(f"ramp_share must be from 0 to 1, not {self.ramp_share}")
+        for name in ("grad_clip", "weight_decay"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name} must not be negative, but is {getattr(self, name)}")
         if self.init is not None and self.frame_weights is not None:
             raise ValueError("frame_weights: set it or init, which brings its own")
         if self.batch_size % self.accumulation:
@@ -109,9 +94,10 @@ class TrainConfig:
 class Config:
     """A whole run. The defaults are MMCC+; `paper` is the paper's."""
 
+    imports: tuple[str, ...] = ()  # modules that register what is named below, as --import does
     data: DataConfig = field(default_factory=DataConfig)
     model: ModelConfig = field(default_factory=ModelConfig)
-    objective: ObjectiveConfig = field(default_factory=ObjectiveConfig)
+    objective: ObjectiveConfig = field(default_factory=MMCCConfig)
     train: TrainConfig = field(default_factory=TrainConfig)
 
     def to_yaml(self) -> str:
@@ -119,53 +105,52 @@ class Config:
 
     @classmethod
     def from_yaml(cls, path: Path) -> Config:
-        return from_values(read_yaml(path), str(path))
+        """InputError names the file and the setting."""
+        return _from_file(read_yaml(path), path)
 
 
 def load_config(name: str | Path | None = None, overrides: list[str] | None = None) -> Config:
-    """The defaults, under a shipped or a given file, under the overrides of the command line."""
+    """The defaults, under a shipped or a given file, under overrides ("train.lr=1e-4").
+
+    Modules that `--import` named are part of it. A mistake in the file is an InputError, one in the overrides a
+    UsageError.
+    """
     values: dict[str, Any] = {}
-    source = "the command line"
     if name is not None:
         shipped = SHIPPED / f"{name}.yaml"
-        path = shipped if str(name) in shipped_names() else Path(name)
+        path = shipped if str(name) in shipped_configs() else Path(name)
         if not path.is_file():
-            raise InputError(path, "there is no such configuration", f"Name a file, or {', '.join(shipped_names())}.")
+            raise InputError(path, "there is no such configuration", f"Name a file, or {', '.join(shipped_configs())}.")
         values = read_yaml(path)
-        from_values(values, str(path))  # so that a mistake in the file is not blamed on an override
-    given = parse_overrides(overrides or [])
-    section = values.get("train")
-    if isinstance(section, dict) and isinstance(given.get("train"), Mapping):
-        values["train"] = {key: value for key, value in section.items() if not _replaced(key, given["train"])}
-    return from_values(merge(values, given), source)
-
-
-def from_values(values: Mapping[str, Any], source: str) -> Config:
-    """A Config of nested mappings; InputError names the source and the setting."""
-    values = dict(values)
-    section = values.get("train")
-    if isinstance(section, Mapping):
-        instead = {other: None for pair in EITHER_OR for other in pair if _replaced(other, section)}
-        values["train"] = {**instead, **section}
+        _from_file(values, path)  # so that a mistake in the file is not blamed on an override
+    modules = {"imports": list(dict.fromkeys([*values.get("imports", ()), *imported_extensions()]))}
     try:
-        config = build(Config, values)
+        return build(Config, merge(Config, {**values, **modules}, parse_overrides(overrides or [])))
     except WrongSetting as problem:
-        raise InputError(source, str(problem), REMEDY) from None
+        raise UsageError(_with_new_name(str(problem)), problem.remedy) from None
+
+
+def _from_file(values: Mapping[str, Any], path: Path) -> Config:
+    modules = values.get("imports", ())
+    import_extensions(modules if isinstance(modules, list) else (), path)
     try:
-        find_objective(config.objective.name)
-    except ValueError as problem:
-        remedy = "Choose one of them, or import the module that registers yours first."
-        raise InputError(source, f"objective.name: {problem}", remedy) from None
-    return config
+        return build(Config, values)
+    except WrongSetting as problem:
+        raise InputError(path, _with_new_name(str(problem)), problem.remedy) from None
+
+
+def _with_new_name(problem: str) -> str:
+    """Settings of MMCC's losses and of encoders were elsewhere once."""
+    name = problem.split("'")[1] if problem.startswith("there is no setting") else ""
+    section, _, setting = name.rpartition(".")
+    if section == "train" and setting in MMCCConfig.__dataclass_fields__:
+        return f"{problem} (it is now objective.{setting})"
+    if name in ("model.width", "model.feature_dims"):
+        return f"{problem} (it is now model.frame_encoder.{setting})"
+    return problem
 
 
 def differences(one: Config, other: Config) -> dict[str, tuple[Any, Any]]:
     """Dotted path -> both values, where they differ."""
     first, second = flatten(to_mapping(one)), flatten(to_mapping(other))
     return {key: (first.get(key), second.get(key)) for key in first | second if first.get(key) != second.get(key)}
-
-
-def _replaced(name: str, given: Mapping[str, Any]) -> bool:
-    """Whether naming another setting takes this one's place."""
-    partners = dict(EITHER_OR) | {other: one for one, other in EITHER_OR}
-    return name in partners and name not in given and given.get(partners[name]) is not None

@@ -1,6 +1,6 @@
 """Train a model on a corpus, into a run's folder; stop it at any moment, and go on.
 
->>> report = train(Path("kitchen.corpus"), Path("runs/kitchen"), load_config("kitchen"))
+>>> report = train(Path("kitchen.corpus"), Path("runs/kitchen"), load_config("mmcc_plus"))
 >>> load_model(report.checkpoint)
 """
 
@@ -25,12 +25,13 @@ from mmcc.data.batch import Batch
 from mmcc.data.loader import training_batches, validation_batches
 from mmcc.data.segments import SegmentSampler, UsableVideos
 from mmcc.data.vocabulary import Vocabulary
-from mmcc.errors import InputError
+from mmcc.errors import Diverged, InputError
 from mmcc.files import replace_text
 from mmcc.locks import only_writer
-from mmcc.models.encoders import load_published_weights
+from mmcc.models.encoders import FeatureSettings, FrameResNetSettings, load_published_weights
 from mmcc.models.registry import Model
 from mmcc.models.weights import WeightsError
+from mmcc.objectives.spec import spec_of
 from mmcc.training import checkpoints, initialization
 from mmcc.training.bar import StepBar, say
 from mmcc.training.checkpoints import Checkpoints, Progress
@@ -111,11 +112,10 @@ class _Training:
         self, corpus: Corpus, run: Path, config: Config, start: Path | None, world: ProcessGroup, say: Say
     ) -> None:
         self.corpus, self.run, self.config, self.start, self.world, self.say = corpus, run, config, start, world, say
-        self.recipe = initialization.recipe_of(config)
         self.videos = UsableVideos(corpus, "train", config.data)
         if self.videos.unusable:
             say(f"left out of training: {self.videos.why_unusable()}")
-        initialization.check_frame_rates(self.recipe, config, self.videos)
+        initialization.check_frame_rates(config, self.videos)
         self.held_out = _held_out(corpus, config, say)
         self.vocabulary = self._vocabulary()
         self.schedule = Schedule(config.train, len(self.videos.ids))
@@ -127,8 +127,7 @@ class _Training:
             weight_decay=config.train.weight_decay,
             fused=True,  # one pass over the weights in place of ten
         )
-        objective = self.recipe.build_objective(config.objective)
-        self.stepper = Stepper(model, objective, optimizer, self.schedule, config.train, world)
+        self.stepper = Stepper(model, config.objective, optimizer, self.schedule, config.train, world)
         self.checkpoints = Checkpoints(run, config.train.keep)
         self.progress = self._restore()
         self.saved = asdict(self.progress) if self.progress.step else {}
@@ -160,10 +159,9 @@ class _Training:
             figures, told = self.stepper.step(self.progress.step, parts, stop.asked)
             told = told or (self.world.size == 1 and stop.asked)  # among several, all must hear of it at the same step
         except NotFinite as error:
-            raise InputError(
-                self.run,
-                f"training came apart at step {self.progress.step + 1}: {error}",
-                "The last checkpoint is whole. Lower --train.lr, or set --train.grad_clip 1.",
+            raise Diverged(
+                f"{self.run}: non-finite loss at step {self.progress.step + 1} ({error})",
+                "The last checkpoint is intact. Lower --train.lr, or set --train.grad_clip 1.",
             ) from None
         seconds = time.perf_counter() - begun
         frames = int(figures.pop("frames"))
@@ -193,15 +191,16 @@ class _Training:
             workers=min(self.config.train.workers, 1),
             pin_memory=self.world.device.type == "cuda",
         )
+        spec = spec_of(self.config.objective)
         with _ending(batches):
             figures = validate(
                 self.stepper.model,
                 batches,
                 self.corpus,
-                self.config.objective.cycle,
+                spec.cycle(self.config.objective),
                 starts=self.config.train.validation_starts,
                 world=self.world,
-                skills=self.recipe.skills,
+                skills=spec.skills_of(self.config.objective),
                 stopped=lambda: stop.asked,
             )
         if figures is None:
@@ -299,19 +298,23 @@ _SHOWN = (
 def fit_to_corpus(config: Config, corpus: Corpus) -> Config:
     """A corpus of vectors has its own encoder, as wide as the vectors are."""
     features = corpus.manifest.encoding == "float32"
-    if not features and config.model.frame_encoder == "features":
+    encoder = config.model.frame_encoder
+    if not features and encoder.reads_features:
         raise InputError(corpus.path, "holds pictures, not vectors", "Set --model.frame_encoder resnet18.")
     if not features:
         return config
-    encoder = "features" if config.model.frame_encoder == "resnet18" else config.model.frame_encoder
-    return replace(config, model=replace(config.model, frame_encoder=encoder, feature_dims=corpus.manifest.size))
+    if encoder.name == FrameResNetSettings.name:
+        encoder = FeatureSettings()
+    if "feature_dims" in encoder.__dataclass_fields__:
+        encoder = replace(encoder, feature_dims=corpus.manifest.size)  # type: ignore[call-arg]
+    return replace(config, model=replace(config.model, frame_encoder=encoder))
 
 
 def build_model(config: Config, vocabulary_size: int, world: ProcessGroup) -> Model:
     """A fresh model: its weights follow from the seed."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(config.train.seed)
-        model = initialization.recipe_of(config).build_model(config.model, config.objective, vocabulary_size)
+        model = spec_of(config.objective).model(config.model, config.objective, vocabulary_size)
     if config.train.frame_weights is not None:
         for encoder in model.frame_encoders():
             load_published_weights(encoder, Path(config.train.frame_weights))

@@ -5,5 +5,5 @@ from pathlib import Path
 SHIPPED = Path(__file__).parent / "configs"
 
 
-def shipped_names() -> list[str]:
+def shipped_configs() -> list[str]:
     return sorted(path.stem for path in SHIPPED.glob("*.yaml"))

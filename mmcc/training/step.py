@@ -1,10 +1,11 @@
-"""One optimisation step: losses, gradients over all processes, and a halt where a number is none."""
+"""One optimization step: losses, gradients over all processes, and a halt where a number is not finite."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 from torch import Tensor
@@ -12,9 +13,9 @@ from torch import Tensor
 from mmcc.data.batch import Batch
 from mmcc.models.nodes import Nodes
 from mmcc.models.registry import Model
-from mmcc.objectives.losses import Losses, LossWeights
-from mmcc.objectives.registry import Objective
+from mmcc.objectives.losses import Losses, Weights
 from mmcc.objectives.rng import SampleRng
+from mmcc.objectives.spec import Loss, ObjectiveConfig, spec_of
 from mmcc.training.config import TrainConfig
 from mmcc.training.processes import ProcessGroup
 from mmcc.training.schedule import Schedule
@@ -29,15 +30,20 @@ class Stepper:
     """All that a step needs."""
 
     model: Model
-    objective: Objective
+    objective: ObjectiveConfig
     optimizer: torch.optim.Optimizer
     schedule: Schedule
     config: TrainConfig
     world: ProcessGroup
 
+    @cached_property
+    def _loss(self) -> Loss:
+        return spec_of(self.objective).loss(self.objective)
+
     def step(self, number: int, parts: Sequence[Batch], stop: bool = False) -> tuple[dict[str, float], bool]:
         """Learn from a batch in parts. Gives what to log, and whether any process was told to stop."""
-        weights, lr = self.schedule.weights(number), self.schedule.lr(number)
+        weights = spec_of(self.objective).weights(self.objective, self.schedule.time(number))
+        lr = self.schedule.lr(number)
         for group in self.optimizer.param_groups:
             group["lr"] = lr
         self.optimizer.zero_grad(set_to_none=True)
@@ -56,13 +62,13 @@ class Stepper:
         require_finite(figures)  # before the weights are touched
         self.optimizer.step()
         self.world.average_buffers(self.model)
-        return figures | {"lambda1": weights.cycle, "lr": lr}, stops > 0
+        return figures | {"lr": lr}, stops > 0
 
-    def _losses(self, batch: Batch, weights: LossWeights) -> Losses:
+    def _losses(self, batch: Batch, weights: Weights) -> Losses:
         """Encoders in the precision asked for, losses in fp32: similarities divided by 0.1 need its digits."""
         with torch.autocast(self.world.device.type, torch.bfloat16, enabled=self.config.precision == "bf16"):
             nodes: dict[str, Nodes] = self.model(batch)
-        return self.objective(self.model, nodes, batch, weights, SampleRng(self.config.seed, batch.samples))
+        return self._loss(self.model, nodes, batch, weights, SampleRng(self.config.seed, batch.samples))
 
     def _clip(self) -> Tensor:
         """The gradient's norm before it is clipped."""
@@ -79,4 +85,4 @@ def require_finite(figures: dict[str, float]) -> None:
     wrong = [name for name, value in figures.items() if not math.isfinite(value)]
     if wrong:
         terms = [name for name in wrong if name not in ("loss", "gradient_norm")] or wrong
-        raise NotFinite(", ".join(f"{name} is {figures[name]}" for name in terms))
+        raise NotFinite(", ".join(f"{name} = {figures[name]}" for name in terms))

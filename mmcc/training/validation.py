@@ -10,7 +10,7 @@ with travelled_rank the hard cycle rank in which a cycle that stays in place cou
 for a collapsed model (mid-ranks; looping in place, which would otherwise return perfectly, counts as chance), 100 at
 best, and asks for what the objectives are for: correspondence, direction, and futures that can be undone. An
 objective that does not train a part has chance there, whatever it does, so checkpoints of any run compare: figures of
-skills that it does not teach (see `mmcc.objectives.registry`) are None, and count 50. Where it teaches no state of both
+skills that it does not teach (see `mmcc.objectives.spec`) are None, and count 50. Where it teaches no state of both
 modalities, edges start from the node itself.
 
 Shapes: B segments, J annotated steps.
@@ -33,8 +33,8 @@ from mmcc.objectives.anticipation import Predictor
 from mmcc.objectives.config import CycleConfig
 from mmcc.objectives.distribution import SumCount
 from mmcc.objectives.losses import Dynamics
-from mmcc.objectives.registry import ALL_SKILLS, CORRESPONDENCE, FUTURE, PAST, STATE
 from mmcc.objectives.scoring import MODALITIES, correspondence_scores, cycle_scores, padded_spans, scored_walk
+from mmcc.objectives.spec import COMBINE, FUTURE, PAST, SKILLS, TEXT_SKILL
 from mmcc.training.processes import ProcessGroup
 
 SCORE_PARTS = ("cross_modal_rank", "future_rank", "travelled_rank")
@@ -43,7 +43,7 @@ SKILL_OF = {  # what a model must have been taught for a figure to mean anything
     **dict.fromkeys(("cycle_rank", "exact_return", "cycle_rank_hard", "exact_return_hard"), PAST),
     **dict.fromkeys(("exact_return_chance", "travelled_rank"), PAST),
     **dict.fromkeys(("future_rank", "goes_forward", "goes_forward_chance", "stays_in_place"), FUTURE),
-    **dict.fromkeys(("cross_modal_rank", "cross_modal_rank_steps"), CORRESPONDENCE),
+    **dict.fromkeys(("cross_modal_rank", "cross_modal_rank_steps"), TEXT_SKILL),
 }
 FIGURES = tuple(SKILL_OF)
 
@@ -56,11 +56,11 @@ def validate(
     *,
     starts: int,
     world: ProcessGroup,
-    skills: frozenset[str] = ALL_SKILLS,
+    skills: frozenset[str] = SKILLS,
     stopped: Callable[[], bool] = lambda: False,
 ) -> dict[str, float | None] | None:
     """The figures over all processes' batches; None if `stopped` said to leave off."""
-    walk = scored_walk(config if STATE in skills else replace(config, p_unimodal=1.0), starts)
+    walk = scored_walk(config if COMBINE in skills else replace(config, p_unimodal=1.0), starts)
     sum_counts: dict[str, SumCount] = {}
     stop = False
     was_training = model.training
@@ -104,7 +104,7 @@ def batch_sum_counts(
     batch: Batch,
     spans_BJ2: Tensor,
     config: CycleConfig,
-    skills: frozenset[str] = ALL_SKILLS,
+    skills: frozenset[str] = SKILLS,
 ) -> dict[str, SumCount]:
     """The sum and count of every figure the model can have, for each modality: "vision/cycle_rank", …"""
     found = correspondence_scores(nodes, spans_BJ2)

@@ -1,4 +1,4 @@
-"""Bad files in number. The benchmark of the same name runs a thousand videos and a hundred thousand captions."""
+"""Corrupted files in numbers. The benchmark itself takes a thousand videos and a hundred thousand captions."""
 
 import subprocess
 import sys
@@ -8,7 +8,7 @@ import pytest
 
 
 @pytest.mark.slow
-def test_mutated_files_end_with_an_outcome_and_a_reason():
+def test_corrupted_files_end_with_an_outcome_and_a_reason():
     command = [sys.executable, "-m", "benchmarks.robustness", "--videos", "120", "--captions", "3000", "--seed", "7"]
     done = subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -187,7 +187,7 @@ def test_a_full_pipe_is_no_error(folder, tmp_path):
 
 
 def test_dotted_settings_reach_the_verb_that_takes_them(capsys):
-    code, out, _ = run(capsys, "train", "x", "--print-config", "--train.lr", "1e-3", "--model.width=16")
+    code, out, _ = run(capsys, "train", "x", "--print-config", "--train.lr", "1e-3", "--model.frame_encoder.width=16")
     assert code == 0 and "lr: 0.001" in out and "width: 16" in out
 
 

@@ -10,6 +10,7 @@ from mmcc.data import UsableVideos, Vocabulary, validation_batches
 from mmcc.errors import InputError
 from mmcc.evaluation.cycle_back import evaluate
 from mmcc.models.config import ModelConfig
+from mmcc.models.encoders import FeatureSettings
 from mmcc.models.model import MMCC
 from mmcc.objectives.config import CycleConfig
 from mmcc.training.config import Config
@@ -31,7 +32,7 @@ def kitchen(vectors_corpus):
 def small_model(kitchen, change=None):
     torch.manual_seed(3)
     corpus, _, vocabulary = kitchen
-    config = ModelConfig(dims=16, frame_encoder="features", feature_dims=corpus.manifest.size)
+    config = ModelConfig(dims=16, frame_encoder=FeatureSettings(feature_dims=corpus.manifest.size))
     model = MMCC(config, len(vocabulary))
     if change:
         change(model)

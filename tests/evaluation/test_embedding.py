@@ -7,9 +7,10 @@ import torch
 from mmcc.data.vocabulary import Vocabulary, has_words
 from mmcc.errors import InputError
 from mmcc.evaluation.adapter import Embedding
-from mmcc.evaluation.adapters import CrossModalAdapter, Words
+from mmcc.evaluation.adapters import TrainedAdapter, Words
 from mmcc.evaluation.embedding import embed_videos
 from mmcc.models.config import ModelConfig
+from mmcc.models.encoders import FeatureSettings, FrameResNetSettings
 from mmcc.models.model import MMCC
 from mmcc.models.nodes import VISION
 
@@ -36,9 +37,9 @@ class Raw:
 def model(corpus, encoder):
     torch.manual_seed(0)
     vocabulary = Vocabulary(["egg", "milk", "the"])
-    pixels = encoder == "resnet18"
-    config = ModelConfig(dims=8, width=4, frame_encoder=encoder, feature_dims=0 if pixels else corpus.manifest.size)
-    return CrossModalAdapter(MMCC(config, len(vocabulary)), Words(vocabulary))
+    pixels, features = FrameResNetSettings(width=4), FeatureSettings(feature_dims=corpus.manifest.size)
+    config = ModelConfig(dims=8, frame_encoder=pixels if encoder == "resnet18" else features)
+    return TrainedAdapter(MMCC(config, len(vocabulary)), words=Words(vocabulary), name="cross_modal")
 
 
 @pytest.mark.parametrize("batch_size", [1, 37, 256, 100_000])

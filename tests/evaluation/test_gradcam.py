@@ -6,8 +6,7 @@ import torch
 import torch.nn.functional as F
 
 from mmcc.evaluation.gradcam import grad_cam
-from mmcc.models.config import ModelConfig
-from mmcc.models.encoders import build_frame_encoder
+from mmcc.models.encoders import FeatureSettings, FrameResNetSettings, build_frame_encoder
 
 NEURON = 3
 
@@ -15,7 +14,7 @@ NEURON = 3
 @pytest.fixture(scope="module")
 def encoder():
     torch.manual_seed(0)
-    encoder = build_frame_encoder(ModelConfig(dims=8, width=4))
+    encoder = build_frame_encoder(FrameResNetSettings(width=4), 8)
     for module in encoder.modules():  # as after training: no longer the identity
         if isinstance(module, torch.nn.BatchNorm2d):
             module.running_mean.normal_(0, 0.2)
@@ -97,7 +96,7 @@ def test_nothing_exciting_gives_an_empty_map(encoder, frames):
 def test_the_bright_corner_is_where_it_looks():
     """A neuron of brightness: the head's weight on a channel that is made to pass brightness on."""
     torch.manual_seed(0)
-    encoder = build_frame_encoder(ModelConfig(dims=2, width=4)).eval()
+    encoder = build_frame_encoder(FrameResNetSettings(width=4), 2).eval()
     frames = torch.zeros(1, 128, 128, 3, dtype=torch.uint8)
     frames[0, :64, :64] = 255
     lit, dark = (maps_of(encoder, each, "layer4") for each in (frames, torch.zeros_like(frames)))
@@ -109,6 +108,6 @@ def test_the_bright_corner_is_where_it_looks():
 
 
 def test_vectors_have_no_picture():
-    encoder = build_frame_encoder(ModelConfig(dims=8, frame_encoder="features", feature_dims=5))
+    encoder = build_frame_encoder(FeatureSettings(feature_dims=5), 8)
     with pytest.raises(ValueError, match="resnet18"):
         grad_cam(encoder, torch.zeros(1, 5), 0)

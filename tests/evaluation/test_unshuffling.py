@@ -14,7 +14,7 @@ from mmcc.corpus.source import LabelledClip, Task
 from mmcc.data.vocabulary import Vocabulary
 from mmcc.errors import InputError
 from mmcc.evaluation.adapter import Embedding
-from mmcc.evaluation.adapters import MMCCAdapter, Words
+from mmcc.evaluation.adapters import TrainedAdapter, Words
 from mmcc.evaluation.clips import clip_nodes, said_in
 from mmcc.evaluation.embedding import EmbeddedVideo, embed_videos
 from mmcc.evaluation.results import TaskResult
@@ -28,6 +28,7 @@ from mmcc.evaluation.unshuffling import (
 )
 from mmcc.metrics import edit_distance, kendall_tau
 from mmcc.models.config import ModelConfig
+from mmcc.models.encoders import FeatureSettings
 from mmcc.models.mlp import unit_norm
 from mmcc.models.model import MMCC
 from mmcc.models.nodes import VISION
@@ -195,8 +196,8 @@ def talking(adapter, seed=0):
 def reader():
     torch.manual_seed(1)
     vocabulary = Vocabulary(["cut", "leek", "boil", "water", "stir", "it"])
-    model = MMCC(ModelConfig(dims=8, frame_encoder="features", feature_dims=4), len(vocabulary))
-    return MMCCAdapter(model, Words(vocabulary), name="mmcc")
+    model = MMCC(ModelConfig(dims=8, frame_encoder=FeatureSettings(feature_dims=4)), len(vocabulary))
+    return TrainedAdapter(model, words=Words(vocabulary), name="mmcc")
 
 
 def test_what_is_said_in_a_segment_goes_into_its_state(reader):
@@ -281,8 +282,8 @@ def test_orders_are_counted_for_their_video():
 def test_on_a_real_corpus_from_frames_to_json(vectors_corpus):
     torch.manual_seed(0)
     vocabulary = Vocabulary(["egg", "milk", "pan"])
-    config = ModelConfig(dims=8, frame_encoder="features", feature_dims=vectors_corpus.manifest.size)
-    adapter = MMCCAdapter(MMCC(config, len(vocabulary)), Words(vocabulary), name="mmcc")
+    config = ModelConfig(dims=8, frame_encoder=FeatureSettings(feature_dims=vectors_corpus.manifest.size))
+    adapter = TrainedAdapter(MMCC(config, len(vocabulary)), words=Words(vocabulary), name="mmcc")
     videos = embed_videos(adapter, vectors_corpus, vectors_corpus.ids)
     result = evaluate(adapter, videos, vectors_corpus.tasks)
     again = TaskResult.from_json(json.loads(json.dumps(result.to_json())))

@@ -6,9 +6,10 @@ import pytest
 import torch
 
 from mmcc.models import MMCC, TEXT, VISION, Anticipator, MemDPC, load_model
+from mmcc.models.encoders import FrameResNetSettings
 from tests.models.test_model import CONFIG, VOCABULARY, D, make_batch
 
-PIXELS = replace(CONFIG, frame_encoder="resnet18", width=4)
+PIXELS = replace(CONFIG, frame_encoder=FrameResNetSettings(width=4))
 
 
 def cross_modal(config=CONFIG, seed=0):
@@ -94,7 +95,7 @@ def test_both_of_its_frame_encoders_are_found():
 
 
 def test_a_model_without_words_is_no_beginning():
-    with pytest.raises(ValueError, match="type memdpc is no beginning for one of type anticipator"):
+    with pytest.raises(ValueError, match="type memdpc cannot initialize one of type anticipator"):
         anticipator().start_from(MemDPC(CONFIG, 3))
 
 

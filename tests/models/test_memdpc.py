@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcc.models import MMCC, TEXT, VISION, MemDPC, load_model
+from mmcc.models.encoders import FrameResNetSettings
 from tests.models.test_model import CONFIG, VOCABULARY, D, make_batch
 
 WAYS = ("future", "past")
@@ -91,7 +92,7 @@ def test_nodes_are_frames_alone():
 
 
 def test_a_saved_model_comes_back_bit_by_bit(tmp_path):
-    config = replace(CONFIG, frame_encoder="resnet18", width=4)
+    config = replace(CONFIG, frame_encoder=FrameResNetSettings(width=4))
     model, batch = memdpc(config=config), make_batch([3, 2], [1, 1], pixels=48)
     model.save_pretrained(tmp_path)
     loaded = load_model(tmp_path)
@@ -105,5 +106,5 @@ def test_it_can_begin_with_the_eyes_of_a_model_that_reads():
     model.start_from(origin)
     frames = torch.randn(3, 5)
     assert torch.equal(model.embed_frames(frames), origin.embed_frames(frames))
-    with pytest.raises(ValueError, match="type memdpc is no beginning for one of type mmcc"):
+    with pytest.raises(ValueError, match="type memdpc cannot initialize one of type mmcc"):
         origin.start_from(model)

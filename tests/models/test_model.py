@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from mmcc.models import MMCC, TEXT, VISION, ModelConfig, WeightsError
+from mmcc.models.encoders import FeatureSettings, FrameResNetSettings
 
 D, F, W, VOCABULARY = 8, 5, 4, 30
-CONFIG = ModelConfig(dims=D, frame_encoder="features", feature_dims=F)
+CONFIG = ModelConfig(dims=D, frame_encoder=FeatureSettings(feature_dims=F))
 
 
 @dataclass
@@ -93,7 +94,7 @@ def test_the_model_sees_neither_time_nor_order():
 
 
 def test_a_batch_equals_its_segments_alone_from_pixels():
-    model = make_model(replace(CONFIG, frame_encoder="resnet18", width=4))
+    model = make_model(replace(CONFIG, frame_encoder=FrameResNetSettings(width=4)))
     frame_counts, text_counts = [3, 1, 2], [2, 4, 1]
     batch = make_batch(frame_counts, text_counts, pixels=48)
     together = model(batch)
@@ -107,7 +108,7 @@ def test_a_batch_equals_its_segments_alone_from_pixels():
 
 
 def test_more_padding_changes_nothing_not_even_batch_norm_or_a_gradient():
-    config = replace(CONFIG, frame_encoder="resnet18", width=4)
+    config = replace(CONFIG, frame_encoder=FrameResNetSettings(width=4))
     results = []
     for more in (0, 3):
         model = make_model(config).train()
@@ -119,7 +120,7 @@ def test_more_padding_changes_nothing_not_even_batch_norm_or_a_gradient():
 
 
 def test_batch_norm_sees_each_valid_frame_once():
-    model = make_model(replace(CONFIG, frame_encoder="resnet18", width=4))
+    model = make_model(replace(CONFIG, frame_encoder=FrameResNetSettings(width=4)))
     seen = []
     model.frame_encoder.resnet.bn1.register_forward_hook(lambda module, inputs, output: seen.append(len(output)))
     model(make_batch([3, 1], [1, 1], pixels=48, more=5))
@@ -158,7 +159,7 @@ def test_nodes_keep_full_precision_under_autocast():
 
 @pytest.mark.parametrize("layout", [torch.contiguous_format, torch.channels_last])
 def test_a_saved_model_comes_back_bit_by_bit(layout, tmp_path):
-    model = make_model(replace(CONFIG, frame_encoder="resnet18", width=4)).to(memory_format=layout).train()
+    model = make_model(replace(CONFIG, frame_encoder=FrameResNetSettings(width=4))).to(memory_format=layout).train()
     batch = make_batch([3, 2], [2, 3], pixels=48)
     model(batch)  # moves batch norm's running means, which have to be saved too
     model.save_pretrained(tmp_path / "deep" / "model")

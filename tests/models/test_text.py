@@ -5,7 +5,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mmcc.models.text import TextEncoder
+from mmcc.models.text import BagOfWordsSettings, build_text_encoder
 
 VOCABULARY, DIMS = 12, 5
 utterances = st.lists(st.lists(st.integers(1, VOCABULARY - 1), max_size=6), min_size=1, max_size=6)
@@ -13,7 +13,7 @@ utterances = st.lists(st.lists(st.integers(1, VOCABULARY - 1), max_size=6), min_
 
 def encoder(dtype=torch.float64):
     torch.manual_seed(0)
-    return TextEncoder(VOCABULARY, DIMS).to(dtype)
+    return build_text_encoder(BagOfWordsSettings(), DIMS, VOCABULARY).to(dtype)
 
 
 def padded(sentences, more=0):

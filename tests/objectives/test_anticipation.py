@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mmcc.models.nodes import TEXT, VISION, Nodes
-from mmcc.objectives import AnticipationConfig, LossWeights, ObjectiveConfig, SampleRng
+from mmcc.objectives import RAConfig, SampleRng, TAPConfig
 from mmcc.objectives.representation_anticipation import RepresentationAnticipation, no_frame_ahead
 from mmcc.objectives.time_agnostic import TimeAgnosticPrediction
 from tests.objectives import baselines_by_hand, by_hand
@@ -22,18 +22,19 @@ from tests.objectives.stand_in import (
 )
 
 BASELINES = {"ra": RepresentationAnticipation, "tap": TimeAgnosticPrediction}
+CONFIGS = {"ra": RAConfig, "tap": TAPConfig}
 TARGETS = {"ra": baselines_by_hand.ra_targets, "tap": baselines_by_hand.tap_targets}
 FIELDS = ("z", "pi", "valid", "times")
 RIGHT, UP, LEFT = [1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]
 
 
 def objective(name, across=False):
-    return BASELINES[name](ObjectiveConfig(anticipation=AnticipationConfig(across=across)))
+    return BASELINES[name](CONFIGS[name](across=across))
 
 
 def losses(name, model, nodes, across=False):
     rng = SampleRng(0, torch.arange(len(nodes[VISION].valid)))
-    return objective(name, across)(model, nodes, None, LossWeights(), rng)
+    return objective(name, across)(model, nodes, None, {}, rng)
 
 
 def frozen(nodes):
@@ -116,7 +117,7 @@ def test_ra_looks_one_second_ahead_at_any_frame_rate(rate, ahead, phase):
     if ahead:
         expected = torch.arange(count)[None] == torch.arange(count)[:, None] + ahead
     assert torch.equal(targets, expected)
-    assert bool(no_frame_ahead(ObjectiveConfig(), times[0])) == (ahead is None)
+    assert bool(no_frame_ahead(RAConfig(), times[0])) == (ahead is None)
 
 
 def test_across_ra_takes_what_is_nearest_a_second_ahead():
@@ -158,7 +159,7 @@ def test_the_targets_are_never_moved(name):
 
 @pytest.mark.parametrize(
     ("config", "setting"),
-    [(lambda: AnticipationConfig(seconds=0), "seconds"), (lambda: AnticipationConfig(tolerance=-1), "tolerance")],
+    [(lambda: RAConfig(seconds=0), "seconds"), (lambda: RAConfig(tolerance=-1), "tolerance")],
 )
 def test_impossible_settings_are_named(config, setting):
     with pytest.raises(ValueError, match=f"^{setting} must be"):

@@ -7,7 +7,7 @@ import torch
 from hypothesis import given, settings
 
 from mmcc.models.nodes import TEXT, VISION, Nodes
-from mmcc.objectives import CrossModalConfig, LossWeights, ObjectiveConfig, SampleRng
+from mmcc.objectives import CrossModalConfig, CrossModalObjectiveConfig, SampleRng
 from mmcc.objectives.correspondence import cross_modal_loss
 from mmcc.objectives.cross_modal import CrossModalObjective
 from mmcc.objectives.log_sums import batch_keys
@@ -78,14 +78,12 @@ def test_padding_and_the_order_of_segments_have_no_influence():
 
 
 @pytest.mark.parametrize("form", ["weighted", "mil_nce"])
-def test_the_objective_is_the_loss_alone_times_lambda2(form):
+def test_the_objective_is_the_loss_alone(form):
     model, nodes = StandIn(), random_nodes(StandIn(), [(5, 4), (4, 4)])
-    config = ObjectiveConfig(name="cross_modal", cross_modal=CrossModalConfig(form=form))
-    losses = CrossModalObjective(config)(
-        model, nodes, None, LossWeights(cross_modal=0.7), SampleRng(0, torch.arange(2))
-    )
+    config = CrossModalObjectiveConfig(cross_modal=CrossModalConfig(form=form))
+    losses = CrossModalObjective(config)(model, nodes, None, {}, SampleRng(0, torch.arange(2)))
     sum_count = fast(nodes, config.cross_modal)
-    assert losses.total.item() == pytest.approx(0.7 * (sum_count.total / sum_count.count).item(), rel=1e-6)
+    assert losses.total.item() == pytest.approx((sum_count.total / sum_count.count).item(), rel=1e-6)
     assert set(losses.terms) == {"cross_modal"} and not losses.terms["cross_modal"].requires_grad
 
 

@@ -7,17 +7,18 @@ from safetensors.torch import load_file, save_file
 
 from mmcc.models.nodes import Nodes
 from mmcc.objectives import (
-    AnticipationConfig,
     CrossModalConfig,
+    CrossModalObjectiveConfig,
     CycleConfig,
-    LossWeights,
+    MemDPCConfig,
     MMCCConfig,
-    MMCCObjective,
-    ObjectiveConfig,
+    RAConfig,
     SampleRng,
-    find_objective,
+    TAPConfig,
+    spec_of,
 )
 from mmcc.objectives.distribution import all_reduce_sum, gather_with_gradient, world_size
+from mmcc.objectives.mmcc import MMCCObjective
 from tests.objectives.stand_in import StandIn, gradients, random_nodes
 from tests.objectives.test_memdpc import memdpc
 
@@ -32,11 +33,11 @@ CONFIGS = {
     "frozen": MMCCConfig(cycle=CycleConfig(starts_per_segment=3, similarity_margin=-0.5), fine_tune=False),
 }
 BASELINES = {
-    "cross_modal": ObjectiveConfig(),
-    "cross_modal, mil_nce": ObjectiveConfig(cross_modal=CrossModalConfig(form="mil_nce")),
-    "representation_anticipation": ObjectiveConfig(anticipation=AnticipationConfig(across=True)),
-    "time_agnostic": ObjectiveConfig(anticipation=AnticipationConfig(across=True)),
-    "memdpc": ObjectiveConfig(),
+    "cross_modal": CrossModalObjectiveConfig(),
+    "cross_modal, mil_nce": CrossModalObjectiveConfig(cross_modal=CrossModalConfig(form="mil_nce")),
+    "representation_anticipation": RAConfig(across=True),
+    "time_agnostic": TAPConfig(across=True),
+    "memdpc": MemDPCConfig(),
 }
 
 
@@ -54,7 +55,7 @@ def learned(share: range) -> dict[str, torch.Tensor]:
     found = {}
     for config_name, config in CONFIGS.items():
         for term in NOTHING:
-            weights = LossWeights(**NOTHING | {term: 1.0})
+            weights = NOTHING | {term: 1.0}
             rng = SampleRng(5, torch.arange(share.start, share.stop))
             losses = MMCCObjective(config)(model, nodes, None, weights, rng)
             found |= {f"{config_name}/log/{name}": value for name, value in losses.terms.items()}
@@ -70,11 +71,8 @@ def learned_by_baselines(share: range) -> dict[str, torch.Tensor]:
         stand_in = StandIn()
         model = memdpc() if name == "memdpc" else stand_in
         whole = random_nodes(stand_in, WITH_WORDS)
-        build, rng = (
-            find_objective(name.split(",")[0]).build_objective,
-            SampleRng(5, torch.arange(share.start, share.stop)),
-        )
-        losses = build(config)(model, share_of(whole, share), None, LossWeights(), rng)
+        rng = SampleRng(5, torch.arange(share.start, share.stop))
+        losses = spec_of(config).loss(config)(model, share_of(whole, share), None, {}, rng)
         found |= {f"{name}/log/{term}": value for term, value in losses.terms.items()}
         sources = (model, *(side.z for side in whole.values()))
         for i, gradient in enumerate(gradients(losses.total, *sources)):

@@ -8,9 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mmcc.models import MemDPC, ModelConfig
+from mmcc.models.encoders import FeatureSettings
 from mmcc.models.mlp import unit_norm
 from mmcc.models.nodes import VISION, Nodes
-from mmcc.objectives import LossWeights, MemDPCConfig, ObjectiveConfig, SampleRng
+from mmcc.objectives import MemDPCConfig, SampleRng
 from mmcc.objectives.memdpc import MemDPCObjective
 from tests.objectives import baselines_by_hand, by_hand
 from tests.objectives.stand_in import StandIn, assert_same_gradients, descend, gradients, random_side, seeds
@@ -22,7 +23,7 @@ frame_counts = st.lists(st.integers(0, 6), min_size=1, max_size=3).filter(any)
 
 def memdpc(dtype=torch.float32, seed=0, slots=5):
     torch.manual_seed(seed)
-    return MemDPC(ModelConfig(dims=D, frame_encoder="features", feature_dims=4), slots).to(dtype)
+    return MemDPC(ModelConfig(dims=D, frame_encoder=FeatureSettings(feature_dims=4)), slots).to(dtype)
 
 
 def frames(counts, seed=0, padding=0, dtype=torch.float32):
@@ -31,12 +32,12 @@ def frames(counts, seed=0, padding=0, dtype=torch.float32):
 
 
 def objective(horizon=3, temperature=0.1):
-    return MemDPCObjective(ObjectiveConfig(memdpc=MemDPCConfig(horizon=horizon, temperature=temperature)))
+    return MemDPCObjective(MemDPCConfig(horizon=horizon, temperature=temperature))
 
 
 def losses(model, side, horizon=3):
     rng = SampleRng(0, torch.arange(len(side.valid)))
-    return objective(horizon)(model, {VISION: side}, None, LossWeights(), rng)
+    return objective(horizon)(model, {VISION: side}, None, {}, rng)
 
 
 def films(side):

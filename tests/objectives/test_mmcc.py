@@ -1,23 +1,26 @@
 """The sum of the losses, its settings, and what must not matter to it."""
 
+import itertools
 from dataclasses import replace
 
 import pytest
 import torch
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from mmcc.models import MMCC, ModelConfig
+from mmcc.models.encoders import FeatureSettings
 from mmcc.models.nodes import TEXT, VISION, Nodes
 from mmcc.objectives import (
     CrossModalConfig,
     CycleConfig,
     DirectionConfig,
-    LossWeights,
     MMCCConfig,
-    MMCCObjective,
     SampleRng,
     sample_starts,
 )
+from mmcc.objectives.mmcc import MMCCObjective, mmcc_weights
+from mmcc.objectives.spec import TrainingTime
 from tests.objectives import by_hand
 from tests.objectives.stand_in import (
     D,
@@ -30,7 +33,7 @@ from tests.objectives.stand_in import (
     segment_sizes,
 )
 
-WEIGHTS = LossWeights(cycle=0.7, cross_modal=1.1, similarity=1.9, direction=2.3)
+WEIGHTS = {"cycle": 0.7, "cross_modal": 1.1, "similarity": 1.9, "direction": 2.3}
 PAPER = MMCCConfig(cycle=CycleConfig(starts_per_segment=1), direction=DirectionConfig(within=False, across=False))
 PLUS = MMCCConfig(cycle=CycleConfig(starts_per_segment=3, similarity_margin=0.1))
 FIELDS = ("z", "pi", "valid", "times")
@@ -60,10 +63,10 @@ def slow_total(model, nodes, config, weights, seed):
                 options = {"gap": directing.gap, "batch_nodes": directing.batch_nodes}
                 by_hand.direction_terms(parts["direction"], segments, b, modality, alpha, found, **options)
     return (
-        weights.cycle * by_hand.mean(parts["cycle"])
-        + weights.cross_modal * by_hand.mean(by_hand.cross_modal_terms(segments))
-        + weights.similarity * by_hand.mean(parts["similarity"])
-        + weights.direction * sum(map(by_hand.mean, parts["direction"].values()))
+        weights["cycle"] * by_hand.mean(parts["cycle"])
+        + weights["cross_modal"] * by_hand.mean(by_hand.cross_modal_terms(segments))
+        + weights["similarity"] * by_hand.mean(parts["similarity"])
+        + weights["direction"] * sum(map(by_hand.mean, parts["direction"].values()))
     )
 
 
@@ -107,7 +110,7 @@ def test_the_log_holds_every_term_without_gradient():
     parts = [value for name, value in terms.items() if name.startswith("direction/")]
     assert len(parts) == 4
     assert terms["direction"].item() == pytest.approx(sum(parts).item())
-    weighted = sum(getattr(WEIGHTS, name) * terms[name] for name in ("cycle", "cross_modal", "similarity", "direction"))
+    weighted = sum(WEIGHTS[name] * terms[name] for name in ("cycle", "cross_modal", "similarity", "direction"))
     assert found.total.item() == pytest.approx(weighted.item(), rel=1e-5)
     off = losses(model, random_nodes(model, [(5, 4)]), PAPER).terms
     assert not any(name.startswith("direction") for name in off)
@@ -154,7 +157,7 @@ def test_frozen_embeddings_learn_from_the_cross_modal_loss_alone():
     model = StandIn()
     nodes = random_nodes(model, [(5, 4), (4, 4)])
     z = [nodes[VISION].z, nodes[TEXT].z]
-    only_cross_modal = LossWeights(cycle=0, cross_modal=WEIGHTS.cross_modal, similarity=0, direction=0)
+    only_cross_modal = {**dict.fromkeys(WEIGHTS, 0.0), "cross_modal": WEIGHTS["cross_modal"]}
     frozen = replace(PLUS, fine_tune=False)
     found = losses(model, nodes, frozen)
     assert found.total.item() == pytest.approx(losses(model, nodes).total.item())  # the same loss, by other gradients
@@ -179,7 +182,7 @@ class FeatureBatch:
 
 def test_the_real_model_learns_from_it():
     torch.manual_seed(0)
-    model = MMCC(ModelConfig(dims=D, frame_encoder="features", feature_dims=7), 5)
+    model = MMCC(ModelConfig(dims=D, frame_encoder=FeatureSettings(feature_dims=7)), 5)
     batch = FeatureBatch()
     totals = []
     for _ in range(15):
@@ -206,3 +209,45 @@ def test_the_real_model_learns_from_it():
 def test_impossible_settings_are_named(config, setting):
     with pytest.raises(ValueError, match=f"^{setting} must be"):
         config()
+
+
+def weights_at(step, steps=100, steps_per_epoch=2.0, **settings):
+    return mmcc_weights(MMCCConfig(**settings), TrainingTime(step, steps, steps_per_epoch))
+
+
+def test_the_ramp_by_hand():
+    ramp = {"ramp_epochs": None, "ramp_share": 0.5, "lambda1": 1.0, "lambda1_start": 0.01}
+    assert weights_at(0, **ramp)["cycle"] == pytest.approx(0.01)
+    assert weights_at(25, **ramp)["cycle"] == pytest.approx(0.1)  # half of the way is the geometric mean
+    assert weights_at(50, **ramp)["cycle"] == 1.0 and weights_at(99, **ramp)["cycle"] == 1.0
+
+
+def test_the_papers_ramp_lasts_thirty_epochs():
+    ramp = {"lambda1": 2.0, "lambda1_start": 0.02}
+    assert weights_at(59, **ramp)["cycle"] < 2 == weights_at(60, **ramp)["cycle"]
+    assert weights_at(30, **ramp)["cycle"] == pytest.approx(0.2)
+
+
+def test_the_other_weights_hang_on_the_first():
+    weights = weights_at(10, ramp_epochs=None, ramp_share=0.5, similarity_ratio=3, direction_ratio=4, lambda2=0.7)
+    assert weights["cross_modal"] == 0.7
+    assert weights["similarity"] == pytest.approx(3 * weights["cycle"])
+    assert weights["direction"] == pytest.approx(4 * weights["cycle"])
+
+
+def test_the_cycle_alone_can_be_left_out():
+    weights = weights_at(10, ramp_epochs=None, ramp_share=0.0, cycle_ratio=0.0, direction_ratio=4.0)
+    assert (weights["cycle"], weights["similarity"], weights["direction"]) == (0.0, 3.0, 4.0)
+
+
+def test_without_a_ramp_or_without_a_cycle():
+    assert weights_at(0, ramp_epochs=None, ramp_share=0.0)["cycle"] == 1.0
+    assert weights_at(5, 10, ramp_epochs=None, ramp_share=1.0, lambda1=0.0)["cycle"] == 0.0
+
+
+@given(st.integers(1, 500), st.floats(0.01, 1), st.floats(0.05, 3))
+def test_weights_only_grow(steps, share, final):
+    settings = {"ramp_epochs": None, "ramp_share": share, "lambda1": final, "lambda1_start": 0.01}
+    weights = [weights_at(step, steps, **settings)["cycle"] for step in range(steps)]
+    assert all(a <= b * (1 + 1e-12) for a, b in itertools.pairwise(weights))
+    assert all(0.01 <= weight <= final * (1 + 1e-12) for weight in weights)

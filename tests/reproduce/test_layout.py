@@ -166,7 +166,7 @@ def test_growth_is_drawn_over_videos_and_cost():
 
 def test_cost_is_that_of_the_published_network():
     """ResNet-18 at 224 px is known for 1.81 billion multiplications."""
-    assert multiplications(("model.width=64",), 224) == pytest.approx(1.814e9, rel=0.002)
+    assert multiplications(("model.frame_encoder.width=64",), 224) == pytest.approx(1.814e9, rel=0.002)
 
 
 @pytest.mark.parametrize("name", list(LAYOUTS))

@@ -75,8 +75,8 @@ def test_scale_changes_one_thing_at_a_time():
         plan.VIDEOS_100: {"data.videos": 100},
         plan.VIDEOS_300: {"data.videos": 300},
         plan.QUARTER: {},
-        plan.WIDTH_8: {"model.width": 8},
-        plan.WIDTH_32: {"model.width": 32},
+        plan.WIDTH_8: {"model.frame_encoder.width": 8},
+        plan.WIDTH_32: {"model.frame_encoder.width": 32},
     }
 
 
@@ -87,7 +87,7 @@ def test_mmcc_is_the_papers_objective_at_the_kitchens_size():
     assert ours.train.lambda1 == load_config("paper").train.lambda1
     counts = {"train.steps", "train.validate_every", "train.checkpoint_every"}
     plus = plan_job(plan.PLUS, 0, FULL, "corpus").config
-    assert differences(plus, load_config("kitchen")).keys() <= counts
+    assert differences(plus, load_config("mmcc_plus")).keys() <= counts
 
 
 def test_rows_differ_by_what_they_are_named_after():
@@ -104,7 +104,7 @@ def test_rows_differ_by_what_they_are_named_after():
     assert change(plan.RANDOM_STARTS) == {"objective.cycle.starts": "random"}
     assert change(plan.FROZEN) == {"objective.fine_tune": False}
     assert change(plan.ACROSS) == {"objective.cycle.path": "across"}
-    assert change(plan.NO_LAMBDA1) == {"train.lambda1": 0.0}
+    assert change(plan.NO_LAMBDA1) == {"objective.lambda1": 0.0}
 
 
 def test_the_ablations_losses_differ_from_ours_by_what_they_are_named_after():
@@ -117,7 +117,7 @@ def test_the_ablations_losses_differ_from_ours_by_what_they_are_named_after():
     no_direction = {"objective.direction.within": False, "objective.direction.across": False}
     assert change(plan.CYCLE_1) == one_start | no_direction
     assert change(plan.CYCLE_8) == no_direction
-    assert change(plan.DIRECTION_ONLY) == {"train.cycle_ratio": 0.0, "train.similarity_ratio": 0.0}
+    assert change(plan.DIRECTION_ONLY) == {"objective.cycle_ratio": 0.0, "objective.similarity_ratio": 0.0}
     assert change(plan.PLUS_1) == one_start
     assert change(plan.PLUS_NO_SIMILARITY) == {"objective.cycle.similarity": False}
     assert change(plan.PLUS_WITHIN) == {"objective.direction.across": False}

@@ -13,10 +13,7 @@ TINY = Budget(
     steps=4,
     arrow_videos=10,
     scratch_steps=2,
-    overrides=(
-        *("model.dims=16", "train.batch_size=4", "train.workers=0", "train.validation_segments=8"),
-        "objective.memdpc.slots=16",
-    ),
+    overrides=("model.dims=16", "train.batch_size=4", "train.workers=0", "train.validation_segments=8"),
 )
 SMALL = TablePlan(dict.fromkeys((plan.TAP, plan.MMCC), (plan.ANTICIPATION,)), seeds=2)  # two rows and a teacher
 SMALLEST = TablePlan(SMALL.measures, seeds=1)  # where every run is a process of its own, which loads torch

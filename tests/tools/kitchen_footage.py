@@ -10,7 +10,7 @@ from mmcc.tools.footage import Footage, open_footage
 from mmcc.tools.model import ToolModel, open_model
 from tests.kitchens import KitchenFolder
 
-SMALL = {"model.dims": 16, "model.width": 4, "train.steps": 2, "train.batch_size": 2, "train.workers": 0}
+SMALL = {"model.dims": 16, "model.frame_encoder.width": 4, "train.steps": 2, "train.batch_size": 2, "train.workers": 0}
 
 
 class Kitchen(NamedTuple):

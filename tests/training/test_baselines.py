@@ -1,6 +1,7 @@
 """Every objective end to end: trained, validated, saved, cut, resumed, loaded; and what a run may begin with."""
 
 import shutil
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -9,10 +10,20 @@ from safetensors.torch import load_file
 
 from mmcc.corpus import Corpus
 from mmcc.data import UsableVideos
-from mmcc.errors import InputError
+from mmcc.errors import InputError, UsageError
 from mmcc.models import MMCC, Anticipator, MemDPC, load_model
-from mmcc.objectives import Losses, register_objective
-from mmcc.objectives.registry import ALL_SKILLS, CORRESPONDENCE, FUTURE, PAST, find_objective
+from mmcc.objectives.losses import Losses
+from mmcc.objectives.spec import (
+    FUTURE,
+    OBJECTIVES,
+    PAST,
+    SKILLS,
+    TEXT_SKILL,
+    ObjectiveConfig,
+    ObjectiveSpec,
+    register_objective,
+    spec_of,
+)
 from mmcc.training import initialization
 from mmcc.training.config import Config, load_config
 from mmcc.training.loop import build_model
@@ -30,13 +41,13 @@ BASELINES = {  # the settings it takes, the class that comes of it, its terms
         {"anticipation", "target_share/vision", "target_share/text"},
     ),
     "time_agnostic": (
-        ("objective.anticipation.across=true",),
+        ("objective.across=true",),
         Anticipator,
         {"anticipation", "anticipation_across", "target_share/vision", "target_share/text"},
     ),
-    "memdpc": (("objective.memdpc.slots=32",), MemDPC, {"future", "past"}),
+    "memdpc": (("objective.slots=32",), MemDPC, {"future", "past"}),
 }
-ALWAYS = {"step", "part", "loss", "gradient_norm", "lambda1", "lr", "frames_per_second", "waiting_share"}
+ALWAYS = {"step", "part", "loss", "gradient_norm", "lr", "frames_per_second", "waiting_share"}
 IDLE = ("projections.", "state.", "predictors.backward_head.")
 
 
@@ -55,7 +66,7 @@ def baseline_config(name, cross_modal, *overrides):
 @pytest.fixture(scope="module")
 def uncut(vectors_path, cross_modal, tmp_path_factory):
     """One whole run of each."""
-    folder = tmp_path_factory.mktemp("uncut_rivals")
+    folder = tmp_path_factory.mktemp("uncut_baselines")
     return {
         name: (folder / name, run_of(vectors_path, folder / name, baseline_config(name, cross_modal)))
         for name in BASELINES
@@ -63,7 +74,7 @@ def uncut(vectors_path, cross_modal, tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", BASELINES)
-def test_a_run_of_each_rival(uncut, name):
+def test_a_run_of_each_baseline(uncut, name):
     run, report = uncut[name]
     _, kind, terms = BASELINES[name]
     model = load_model(report.best)
@@ -76,10 +87,10 @@ def test_a_run_of_each_rival(uncut, name):
 
 @pytest.mark.parametrize("name", BASELINES)
 def test_only_what_it_was_trained_for_is_measured(uncut, name):
-    figures, skills = uncut[name][1].validation, find_objective(name).skills
+    figures, skills = uncut[name][1].validation, OBJECTIVES.find(name).skills
     for figure in FIGURES:
         assert (figures[figure] is None) == (SKILL_OF[figure] not in skills), figure
-    parts = {"cross_modal_rank": CORRESPONDENCE, "future_rank": FUTURE, "travelled_rank": PAST}
+    parts = {"cross_modal_rank": TEXT_SKILL, "future_rank": FUTURE, "travelled_rank": PAST}
     expected = [figures[part] if skill in skills else 50.0 for part, skill in parts.items()]
     assert figures["score"] == pytest.approx(sum(expected) / 3)
     if name == "memdpc":
@@ -152,14 +163,15 @@ def test_what_is_no_beginning(vectors_path, cross_modal, uncut, tmp_path):
     error = fails(vectors_path, tmp_path / "wide", tap, f"train.init={cross_modal[0]}", "model.dims=24")
     assert error.cause == "was trained with model.dims = 16, not 24" and "--model.dims 16" in error.remedy
     error = fails(vectors_path, tmp_path / "mmcc", f"train.init={uncut['memdpc'][0]}")
-    assert "memdpc is no beginning for one of type mmcc" in error.cause
+    assert "memdpc cannot initialize one of type mmcc" in error.cause
 
 
 @pytest.mark.parametrize("name", ["mmcc", "memdpc"])
 def test_any_objective_can_begin_with_a_checkpoint(vectors_path, cross_modal, tmp_path, name):
     """MMCC after pre-training, without its cross-modal loss; the first step is taken from there."""
     checkpoint = cross_modal[1].checkpoint
-    config = tiny_config(f"objective.name={name}", f"train.init={checkpoint}", "train.lambda2=0", "train.steps=1")
+    without = ("objective.lambda2=0",) if name == "mmcc" else ()
+    config = tiny_config(f"objective.name={name}", f"train.init={checkpoint}", *without, "train.steps=1")
     said = []
     report = run_of(vectors_path, tmp_path / "run", config, say=said.append)
     assert f"beginning with the weights of {checkpoint}" in said
@@ -189,32 +201,38 @@ def test_ra_refuses_a_rate_that_has_no_frame_a_second_ahead(vectors_path, cross_
         run_of(vectors_path, tmp_path / "run", config)
     assert caught.value.path == "data.frame_rates" and "1 s (± 0.25) after it" in caught.value.cause
     videos = UsableVideos(Corpus.open(vectors_path), "train", load_config("tap").data)
-    initialization.check_frame_rates(find_objective("time_agnostic"), load_config("tap"), videos)
+    initialization.check_frame_rates(load_config("tap"), videos)
+
+
+@dataclass(frozen=True)
+class SmallConfig(ObjectiveConfig):
+    name: str = "tests/small"
+
+
+def small_loss(config):
+    def shrink(model, nodes, batch, weights, rng):
+        total = nodes["vision"].z.square().mean()
+        return Losses(total, {"size": total.detach()})
+
+    return shrink
 
 
 def test_yours_is_trained_by_its_name(vectors_path, tmp_path):
-    def build(config):
-        def shrink(model, nodes, batch, weights, random):
-            total = nodes["vision"].z.square().mean()
-            return Losses(total, {"size": total.detach()})
-
-        return shrink
-
-    register_objective("tests/small", lambda model, _, words: MMCC(model, words), build, skills=())
+    register_objective(ObjectiveSpec(SmallConfig, "Small", "to be small", small_loss, skills=frozenset()))
     report = run_of(vectors_path, tmp_path / "run", tiny_config("objective.name=tests/small"))
     sizes = [line["size"] for line in read_metrics(tmp_path / "run") if "size" in line]
     assert sizes[-1] < sizes[0] and report.validation["score"] == 50
 
 
 def test_an_objective_nobody_knows_is_named(vectors_path, tmp_path):
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(UsageError, match=r"objective: no objective is named 'mcmc' \(known: cross_modal") as caught:
         load_config(None, ["objective.name=mcmc"])
-    assert "objective.name: no objective is named 'mcmc'" in caught.value.cause and "cross_modal" in caught.value.cause
-    with pytest.raises(InputError, match="frame_weights: set it or init"):
+    assert "--import" in caught.value.remedy
+    with pytest.raises(UsageError, match="frame_weights: set it or init"):
         load_config(None, ["train.init=run", "train.frame_weights=resnet.safetensors"])
 
 
-def test_a_run_from_before_there_were_rivals_still_loads(tmp_path):
+def test_a_run_from_before_there_were_baselines_still_loads(tmp_path):
     path = tmp_path / "config.yaml"
     path.write_text("objective: {cycle: {path: across}, fine_tune: false}\ntrain: {steps: 9}\n")
     config = Config.from_yaml(path)
@@ -223,12 +241,12 @@ def test_a_run_from_before_there_were_rivals_still_loads(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["cross_modal", "ra", "tap", "memdpc"])
-def test_shipped_rivals_are_sized_like_the_kitchen(name):
-    config, kitchen = load_config(name), load_config("kitchen")
-    assert config.model == kitchen.model and config.train.batch_size == kitchen.train.batch_size
-    assert config.data.max_frames == kitchen.data.max_frames and config.train.lr == kitchen.train.lr
+def test_shipped_baselines_are_sized_like_mmcc_plus(name):
+    config, plus = load_config(name), load_config("mmcc_plus")
+    assert config.model == plus.model and config.train.batch_size == plus.train.batch_size
+    assert config.data.max_frames == plus.data.max_frames and config.train.lr == plus.train.lr
     if config.objective.name == "representation_anticipation":
         assert config.data.frame_rates == (1.0,)
-    assert find_objective(config.objective.name).skills < ALL_SKILLS
+    assert spec_of(config.objective).skills < SKILLS
     model = build_model(config, 20, ProcessGroup())
     assert model.training and len(model.frame_encoders()) == (2 if name in ("ra", "tap") else 1)

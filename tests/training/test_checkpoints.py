@@ -11,11 +11,12 @@ from torch import nn
 
 from mmcc.errors import InputError, OutputError
 from mmcc.models.config import ModelConfig
+from mmcc.models.encoders import FeatureSettings
 from mmcc.models.model import MMCC
 from mmcc.training import checkpoints
 from mmcc.training.checkpoints import Checkpoints, Progress, damage, load, load_optimizer, optimizer_tensors
 
-CONFIG = ModelConfig(dims=8, frame_encoder="features", feature_dims=4)
+CONFIG = ModelConfig(dims=8, frame_encoder=FeatureSettings(feature_dims=4))
 
 
 def trained(steps=2, seed=0):
@@ -184,7 +185,7 @@ def test_what_an_interrupted_save_left_is_swept(tmp_path):
 
 def test_another_model_is_named(tmp_path):
     path = save(tmp_path, 2)
-    other = MMCC(ModelConfig(dims=4, frame_encoder="features", feature_dims=4), 12)
+    other = MMCC(ModelConfig(dims=4, frame_encoder=FeatureSettings(feature_dims=4)), 12)
     with pytest.raises(InputError, match="does not fit the model"):
         load(path, other, torch.optim.AdamW(other.parameters()))
 

@@ -7,6 +7,7 @@ import torch
 from mmcc.corpus import Corpus
 from mmcc.data import UsableVideos, Vocabulary, validation_batches
 from mmcc.models.config import ModelConfig
+from mmcc.models.encoders import FeatureSettings
 from mmcc.models.model import MMCC
 from mmcc.objectives.config import CycleConfig
 from mmcc.training.config import Config
@@ -31,7 +32,7 @@ def figures_of(held_out, model, batch_size=4, **options):
 def small_model(held_out, change=None):
     torch.manual_seed(3)
     corpus, _, vocabulary = held_out
-    config = ModelConfig(dims=16, frame_encoder="features", feature_dims=corpus.manifest.size)
+    config = ModelConfig(dims=16, frame_encoder=FeatureSettings(feature_dims=corpus.manifest.size))
     model = MMCC(config, len(vocabulary))
     if change:
         change(model)

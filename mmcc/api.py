@@ -1,0 +1,245 @@
+"""The public API: a trained model and what it can be asked, training, evaluation. `import mmcc` gives these names.
+
+Shapes: P frames or texts, H × W pixels, F feature dims, D dims.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from mmcc.corpus import Corpus
+from mmcc.errors import UsageError
+from mmcc.evaluation.adapter import Embedding, TextAdapter
+from mmcc.evaluation.evaluate import Evaluation
+from mmcc.evaluation.evaluate import evaluate as run_evaluation
+from mmcc.models.nodes import TEXT
+from mmcc.tools.anticipate import RankedSteps, anticipate, open_clip
+from mmcc.tools.cache import Cache
+from mmcc.tools.cycles import Walk, find_cycles
+from mmcc.tools.footage import Footage, at_size, open_footage
+from mmcc.tools.model import ToolModel, open_model
+from mmcc.tools.search import Searcher, SearchResult
+from mmcc.tools.search_index import open_index, open_library
+from mmcc.tools.transitions import Change, find_changes
+from mmcc.tools.unshuffle import Unshuffled, unshuffle
+from mmcc.training.config import Config, load_config
+from mmcc.training.loop import TrainReport
+from mmcc.training.loop import train as run_training
+
+if TYPE_CHECKING:
+    from mmcc.evaluation.adapter import ModelAdapter
+
+PathLike = str | Path
+
+
+class Model:
+    """A trained model. What it computes for a video is cached, so repeated questions return immediately.
+
+    >>> model = load_model("kitchen")
+    >>> model.name, model.size
+    ('kitchen', 48)
+    """
+
+    def __init__(self, opened: ToolModel, cache: Cache) -> None:
+        self._opened, self._cache = opened, cache
+
+    @property
+    def name(self) -> str:
+        """As it was named when it was loaded."""
+        return self._opened.name
+
+    @property
+    def folder(self) -> Path:
+        """The checkpoint's folder."""
+        return self._opened.folder
+
+    @property
+    def size(self) -> int:
+        """The side of the pictures it was trained on, in pixels."""
+        return self._opened.size
+
+    @property
+    def adapter(self) -> ModelAdapter:
+        """The model as evaluation tasks use it."""
+        return self._opened.adapter
+
+    def embed_frames(self, frames: Tensor | np.ndarray[Any, Any]) -> Embedding:
+        """Pictures [P, H, W, 3] uint8 of any size, or feature vectors [P, F], as `z` and unit-norm `pi`, [P, D] each.
+
+        >>> import numpy as np
+        >>> nodes = load_model("kitchen").embed_frames(np.zeros((2, 96, 96, 3), np.uint8))
+        >>> nodes.z.shape, nodes.pi.shape
+        (torch.Size([2, 128]), torch.Size([2, 128]))
+        """
+        given = torch.as_tensor(frames)
+        if given.dtype == torch.uint8 and not self._opened.feature_dims:
+            given = at_size(given, self.size)
+        return self.adapter.embed_frames(given)
+
+    def embed_texts(self, texts: Sequence[str]) -> Embedding:
+        """Texts in the same space as frames; UsageError where the model reads no text.
+
+        >>> model = load_model("kitchen")
+        >>> model.embed_texts(["crack the egg", "pour the milk"]).pi.shape
+        torch.Size([2, 128])
+        """
+        if TEXT not in self.adapter.modalities:
+            raise UsageError(f"{self.name} reads no text.")
+        return cast(TextAdapter, self.adapter).embed_texts(texts)
+
+    def future(self, nodes: Embedding) -> Tensor:
+        """Where the futures of nodes lie: unit-norm π [P, D], to be compared with `pi` of frames or texts.
+
+        >>> model = load_model("kitchen")
+        >>> texts = model.embed_texts(["crack the egg", "flip the pancake"])
+        >>> model.future(texts) @ texts.pi.T  # doctest: +ELLIPSIS
+        tensor([[...]])
+        """
+        return self.adapter.future(nodes)
+
+    def transitions(self, *videos: PathLike, top: int = 10, any_direction: bool = False) -> list[Change]:
+        """The clearest before → after pairs, over all videos, best first.
+
+        >>> change = load_model("kitchen").transitions("soup.mp4", top=1)[0]
+        >>> change.from_time < change.to_time
+        True
+        """
+        found = find_changes(self._opened, self._footage(videos), self._cache, top=top, any_direction=any_direction)
+        return found.best(top)
+
+    def order(self, photos: PathLike | Iterable[PathLike]) -> Unshuffled:
+        """Photos, a folder of them, or the clips of one video, in the order in which things happened.
+
+        >>> found = load_model("kitchen").order("photos")
+        >>> [photo.name for photo in found.ordered]  # doctest: +ELLIPSIS
+        ['...', '...', '...']
+        >>> 0 <= found.found.confidence <= 1
+        True
+        """
+        sources = [photos] if isinstance(photos, str | Path) else list(photos)
+        found = unshuffle(self._opened, [Path(each) for each in sources], self._cache)
+        if len(found.sets) != 1:
+            raise UsageError(f"{len(found.sets)} sets were named; order one at a time.")
+        return found.sets[0]
+
+    def anticipate(
+        self, clip: PathLike, steps: Sequence[str], *, start: float | None = None, end: float | None = None
+    ) -> RankedSteps:
+        """Steps by the probability that they are still to come after a clip: a photo, a video (by default its last
+        20 s) or CORPUS:ID.
+
+        >>> ranked = load_model("kitchen").anticipate("soup.mp4", ["crack the egg", "serve the soup"])
+        >>> [text for text, probability in ranked.steps]  # doctest: +ELLIPSIS
+        [...]
+        """
+        seen = open_clip(self._opened, str(clip), self._cache, start=start, end=end)
+        return anticipate(self._opened, seen, steps, self._cache)
+
+    def cycle(self, video: PathLike, start: float, *, modality: str = "vision") -> Walk:
+        """The cycle from the frame (or utterance: modality "text") nearest to a time in seconds.
+
+        >>> walk = load_model("kitchen").cycle("soup.mp4", 10)
+        >>> list(walk.stations)[:1], walk.returns in (True, False)
+        (['start'], True)
+        """
+        found = find_cycles(self._opened, self._footage([video]), self._cache, modality=modality, start=start)
+        return found.from_time(start)[0]
+
+    def search(
+        self,
+        corpus: PathLike,
+        *,
+        text: str | None = None,
+        after: str | None = None,
+        before: str | None = None,
+        change: tuple[str, str] | None = None,
+        top: int = 10,
+    ) -> SearchResult:
+        """Moments of a corpus, a folder of videos or a video: that show a text, that come after or before a frame (a
+        photo, or VIDEO@1:23), or that change from one text into another. The first search builds an index.
+
+        >>> found = load_model("kitchen").search("cooking.corpus", text="crack the egg", top=3)
+        >>> len(found.hits)
+        3
+        """
+        asked = {"text": text, "after": after, "before": before, "change": change}
+        if sum(each is not None for each in asked.values()) != 1:
+            raise UsageError("search for one thing: text, after, before or change.")
+        library = open_library(self._opened, Path(corpus), self._cache, _silent)
+        index = open_index(self._opened, library, self._cache)
+        searcher = Searcher(self._opened, library, index, self._cache)
+        if change is not None:
+            return searcher.change(*change, top)
+        (kind, query), *_ = ((kind, each) for kind, each in asked.items() if each is not None)
+        ask: Callable[[str, int], SearchResult] = getattr(searcher, kind)
+        return ask(str(query), top)
+
+    def _footage(self, videos: Iterable[PathLike]) -> list[Footage]:
+        return open_footage(self._opened, [Path(video) for video in videos], self._cache).footage
+
+    def __repr__(self) -> str:
+        return f"mmcc.Model({self.name!r})"
+
+
+def load_model(source: PathLike, *, checkpoint: str | int = "best", cache: PathLike | None = None) -> Model:
+    """A run's folder, a checkpoint's, or a model that comes with the package: "kitchen".
+
+    `checkpoint`: of a run its best, its last, or that of a step. `cache`: where embeddings are kept (default: as for
+    the command line).
+
+    >>> load_model("kitchen")
+    mmcc.Model('kitchen')
+    """
+    return Model(open_model(source, checkpoint), Cache(Path(cache)) if cache else Cache.default())
+
+
+def train(
+    config: Config | PathLike | None,
+    corpus: Corpus | PathLike,
+    run: PathLike,
+    *,
+    overrides: Sequence[str] = (),
+    resume: bool = False,
+) -> TrainReport:
+    """Train on a corpus, into a run's folder; `resume` continues a run that was stopped.
+
+    `config`: a Config, the name of a shipped one ("mmcc_plus", "paper", …), a YAML file, or None for the defaults.
+
+    >>> small = ["model.dims=16", "model.frame_encoder.width=4", "train.steps=2", "train.batch_size=2"]
+    >>> report = train("mmcc_plus", "cooking.corpus", "runs/small", overrides=small)
+    >>> report.steps
+    2
+    """
+    if isinstance(config, Config):
+        if overrides:
+            raise UsageError("overrides are for a named configuration; replace the settings of a Config instead.")
+        chosen = config
+    else:
+        chosen = load_config(config, list(overrides))
+    return run_training(_path(corpus), Path(run), chosen, resume=resume)
+
+
+def evaluate(model: Model | PathLike, corpus: Corpus | PathLike, *, tasks: Iterable[str] | None = None) -> Evaluation:
+    """Measure a model on the test videos of a corpus, by the evaluation tasks named, or by all.
+
+    >>> found = evaluate("kitchen", "cooking.corpus", tasks=["anticipation"])
+    >>> 0 <= found.results["anticipation"].figures["recall@5"].mean <= 100
+    True
+    """
+    source = str(model.folder) if isinstance(model, Model) else str(model)
+    return run_evaluation(source, _path(corpus), tasks=tasks)
+
+
+def _path(corpus: Corpus | PathLike) -> Path:
+    return corpus.path if isinstance(corpus, Corpus) else Path(corpus)
+
+
+def _silent(total: int) -> Callable[[str, float], None]:
+    """Progress that nobody watches."""
+    return lambda path, share: None

@@ -1,0 +1,134 @@
+"""`--import my.module`: what a module registers is trained, stored with the run, and imported again."""
+
+import json
+import subprocess
+import sys
+import textwrap
+
+import pytest
+import yaml
+
+MODULE = """
+from dataclasses import dataclass
+
+import torch
+from torch import nn
+
+from mmcc.models.encoders import FrameEncoderSettings, register_frame_encoder
+from mmcc.objectives.losses import Losses
+from mmcc.objectives.spec import FUTURE, ObjectiveConfig, ObjectiveSpec, register_objective
+
+
+@dataclass(frozen=True)
+class StretchSettings(FrameEncoderSettings):
+    name: str = "stretch"
+    factor: float = 1.0
+    feature_dims: int = 0
+
+
+@register_frame_encoder(StretchSettings)
+class Stretch(nn.Module):
+    def __init__(self, settings: StretchSettings, dims: int) -> None:
+        super().__init__()
+        self.factor, self.layer = settings.factor, nn.Linear(settings.feature_dims, dims)
+
+    def forward(self, frames):
+        return self.factor * self.layer(frames)
+
+
+@dataclass(frozen=True)
+class NextFrameConfig(ObjectiveConfig):
+    name: str = "next-frame"
+    weight: float = 1.0
+
+
+def next_frame(config: NextFrameConfig):
+    def loss(model, nodes, batch, weights, rng):
+        frames = nodes["vision"]
+        pairs = frames.valid[:, 1:] & frames.valid[:, :-1]
+        cosine = (model.future(frames.z[:, :-1]) * frames.pi[:, 1:]).sum(dim=-1)
+        total = -config.weight * (cosine * pairs).sum() / pairs.sum().clamp(min=1)
+        return Losses(total, {"cosine": -total.detach()})
+
+    return loss
+
+
+register_objective(
+    ObjectiveSpec(
+        NextFrameConfig,
+        label="Next frame",
+        purpose="to predict the next frame",
+        loss=next_frame,
+        skills=frozenset({FUTURE}),
+    )
+)
+"""
+SMALL = "--model.dims 8 --train.batch_size 2 --train.workers 0 --train.steps 2 --train.validation_segments 2"
+
+
+def mmcc(folder, *words):
+    """A process of its own, as a user has it: what it imports does not stay for other tests."""
+    command = [sys.executable, "-c", "import sys; from mmcc.cli.main import main; sys.exit(main())", *map(str, words)]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True)
+
+
+@pytest.fixture(scope="module")
+def trained(vectors_path, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("extension")
+    (folder / "plugins").mkdir()
+    (folder / "plugins" / "toy.py").write_text(textwrap.dedent(MODULE))
+    own = "--import plugins.toy --objective.name next-frame --model.frame_encoder stretch"
+    done = mmcc(
+        folder, "train", vectors_path, "-o", "run", *own.split(), "--model.frame_encoder.factor", 2, *SMALL.split()
+    )
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def test_the_run_says_what_it_imported(trained):
+    config = yaml.safe_load((trained / "run" / "config.yaml").read_text())
+    assert config["imports"] == ["plugins.toy"]
+    assert config["objective"] == {"name": "next-frame", "weight": 1.0}
+    assert config["model"]["frame_encoder"] == {"name": "stretch", "factor": 2.0, "feature_dims": 256}
+
+
+def test_it_is_measured_by_its_skills_alone(trained, vectors_path):
+    """It was trained to predict the future: neither a past, nor a state, nor text may take part."""
+    tasks = "cycle,anticipation,transitions,unshuffling"
+    done = mmcc(trained, "evaluate", "run", "--corpus", vectors_path, "--tasks", tasks, "--json")
+    assert done.returncode == 4, done.stderr
+    found = json.loads(done.stdout)
+    assert found["model"] == "next-frame" and "reads no text" in found["skipped"]["cycle"]
+    assert {"kendall_tau/text", "kendall_tau/step_text"}.isdisjoint(found["tasks"]["unshuffling"]["figures"])
+    check = (
+        "from mmcc.evaluation.adapters import open_adapter; adapter = open_adapter('run'); "
+        "print(adapter.skills, adapter.past, adapter.combine, adapter.modalities)"
+    )
+    asked = subprocess.run([sys.executable, "-c", check], cwd=trained, capture_output=True, text=True)
+    assert asked.stdout == "frozenset({'future'}) None None ('vision',)\n", asked.stderr
+
+
+def test_it_is_resumed_without_naming_the_module_again(trained, vectors_path):
+    done = mmcc(trained, "train", vectors_path, "-o", "run", "--resume", "--train.steps", 3)
+    assert done.returncode == 0 and "3 steps" in done.stdout, done.stderr
+
+
+def test_a_module_that_is_missing_is_named_with_the_run(trained, vectors_path, tmp_path):
+    done = mmcc(tmp_path, "evaluate", trained / "run", "--corpus", vectors_path)
+    assert done.returncode == 3 and "Traceback" not in done.stderr
+    assert "config.yaml: needs the module plugins.toy" in done.stderr and "run from the folder" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--model.frame_encoder", "stretch"], "no frame encoder is named 'stretch' (known: features, resnet18)"),
+        (["--objective.name", "next-frame"], "no objective is named 'next-frame' (known: cross_modal, memdpc,"),
+        (["--import", "plugins.nothing"], "--import: plugins.nothing (No module named 'plugins'"),
+        (["--train.lrr", "1"], "there is no setting 'train.lrr'"),
+    ],
+)
+def test_a_name_that_nobody_registered_is_a_usage_error(vectors_path, tmp_path, words, said):
+    done = mmcc(tmp_path, "train", vectors_path, "-o", "run", *words)
+    assert done.returncode == 2 and said in done.stderr and "Traceback" not in done.stderr
+    assert not (tmp_path / "run").exists()
