@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-slow lint bench clean
+.PHONY: demo test test-slow fuzz lint bench clean
 
 demo: .venv/installed
 	$(BIN)/mmcc demo -o demo $(if $(FRESH),--fresh)
@@ -15,6 +15,9 @@ test: .venv/installed
 
 test-slow: .venv/installed
 	$(BIN)/python -m pytest -n auto --maxprocesses 8 -m slow
+
+fuzz: .venv/installed
+	$(BIN)/python -m pytest -m hypothesis --hypothesis-profile=fuzz
 
 lint: .venv/installed
 	$(BIN)/ruff check .

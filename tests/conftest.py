@@ -9,20 +9,24 @@ os.environ["OMP_NUM_THREADS"] = "1"  # before numpy and torch look: nets this sm
 
 import signal
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import imageio_ffmpeg
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, is_hypothesis_test, settings
+from hypothesis.internal.conjecture.providers import Constants, HypothesisProvider
 
 from mmcc.corpus import Corpus
 from tests.kitchens import KitchenStore
 from tests.torchless import Torchless
 from tests.two_processes import TwoProcesses
 
-settings.register_profile("patient", settings.default, deadline=None)  # a busy machine is no failure
-settings.load_profile("patient")
+PATIENT = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}  # a busy machine does not fail a test
+settings.register_profile("repeatable", settings.get_profile("default"), derandomize=True, database=None, **PATIENT)
+settings.register_profile("fuzz", settings.get_profile("default"), max_examples=1000, print_blob=True, **PATIENT)
+settings.load_profile("repeatable")
 signal.signal(signal.SIGINT, signal.default_int_handler)  # what a shell runs in the background does not hear Ctrl-C
 
 TESTS = Path(__file__).parent
@@ -34,12 +38,6 @@ TOGETHER = {  # files that share a fixture that takes seconds run in one worker
     "two_processes": ("objectives/test_distribution.py", "training/test_processes.py"),
 }
 LEFT_OUT = pytest.StashKey[int]()
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Workers take files in this order, so that none is left with a long one while the other is idle."""
-    rank = {TESTS / room: place for place, room in enumerate(LONGEST_FIRST)}
-    items.sort(key=lambda item: min((rank[room] for room in item.path.parents if room in rank), default=len(rank)))
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -58,7 +56,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object):
 
 def pytest_deselected(items: list[pytest.Item]) -> None:
     config = items[0].config
-    if not config.option.keyword:  # with -k, it is by their name that tests are left out
+    if config.option.markexpr == "not slow" and not config.option.keyword:  # the default: nobody chose by -m or -k
         slow = sum(item.get_closest_marker("slow") is not None for item in items)
         config.stash[LEFT_OUT] = config.stash.get(LEFT_OUT, 0) + slow
 
@@ -79,6 +77,31 @@ def pytest_terminal_summary(terminalreporter, config: pytest.Config) -> None:
     if count := config.stash.get(LEFT_OUT, 0):
         tests = "1 slow test was" if count == 1 else f"{count} slow tests were"
         terminalreporter.write_line(f"{tests} left out: make test-slow runs them (pytest -m slow)")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    choose_examples(items)
+    rank = {TESTS / room: place for place, room in enumerate(LONGEST_FIRST)}  # so that no worker ends long after others
+    items.sort(key=lambda item: min((rank[room] for room in item.path.parents if room in rank), default=len(rank)))
+
+
+def choose_examples(items: list[pytest.Item]) -> None:
+    """By default the same examples every time; under `fuzz` a thousand new ones, however few a test asks for."""
+    profile = settings.get_current_profile_name()
+    if profile == "repeatable":
+        HypothesisProvider._local_constants = Constants()  # else it also draws numbers that the loaded modules mention
+    for item in items:
+        if profile == "fuzz" and isinstance(item, pytest.Function) and is_hypothesis_test(item.obj):
+            own = item.obj._hypothesis_internal_use_settings
+            most = max(own.max_examples, settings.default.max_examples)
+            item.obj._hypothesis_internal_use_settings = settings(own, max_examples=most)
+
+
+@pytest.fixture(autouse=True)
+def seeded() -> None:
+    """What a test draws from torch's own generator is the same whichever tests ran before it."""
+    if "torch" in sys.modules:
+        sys.modules["torch"].manual_seed(0)
 
 
 def run_ffmpeg(*arguments: object) -> None:
@@ -217,7 +240,7 @@ def made(tmp_path_factory: pytest.TempPathFactory):
 
 
 @pytest.fixture(scope="session")
-def trained_kitchen(kitchens: KitchenStore, tmp_path_factory: pytest.TempPathFactory):
+def kitchen_footage(kitchens: KitchenStore, tmp_path_factory: pytest.TempPathFactory):
     """Kitchen videos as files with captions beside them, and a small model that has seen such ones."""
     from tests.tools.kitchen_footage import trained_on
 
@@ -225,10 +248,10 @@ def trained_kitchen(kitchens: KitchenStore, tmp_path_factory: pytest.TempPathFac
 
 
 @pytest.fixture
-def kitchen(trained_kitchen, monkeypatch: pytest.MonkeyPatch):
+def kitchen(kitchen_footage, monkeypatch: pytest.MonkeyPatch):
     """The same; what is asked about it is kept for later tests."""
-    monkeypatch.setenv("MMCC_CACHE", str(trained_kitchen.cache))
-    return trained_kitchen
+    monkeypatch.setenv("MMCC_CACHE", str(kitchen_footage.cache))
+    return kitchen_footage
 
 
 @pytest.fixture(scope="session")

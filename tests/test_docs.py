@@ -91,14 +91,13 @@ def test_annotations_are_read_as_the_corpus_page_shows_them(tmp_path):
     assert not source.skipped and source.tasks["101"].steps == ("crack egg", "whisk mixture", "flip pancake")
 
 
-def test_every_flag_in_the_documents_exists(monkeypatch, capsys):
+def test_every_flag_in_the_documents_exists(capsys):
     text = "".join(page.read_text() for page in PAGES)
     for verb in VERBS:
         with pytest.raises(SystemExit):
             main([verb.__name__, "--help"])
-    monkeypatch.setattr("sys.argv", ["references", "--help"])
     with pytest.raises(SystemExit):
-        references.main()
+        references.main(["--help"])
     told = capsys.readouterr().out + get_args_parser().format_help()
     flags = {flag for flag in re.findall(r"--[a-z][a-z-]+(?:\.[a-z_.]+)?", text) if "." not in flag}
     assert flags <= set(re.findall(r"--[a-z][a-z-]+", told))

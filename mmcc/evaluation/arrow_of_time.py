@@ -37,6 +37,7 @@ from mmcc.models.encoders import build_frame_encoder
 from mmcc.models.mlp import mlp
 
 STRENGTHS = (10.0, 1.0, 0.1, 0.01, 0.001, 0.0001)  # of λ, on features of unit size; from the strongest on
+GRADIENT_TOLERANCE = 1e-6  # the fit ends when no component of the gradient is larger
 HELD_OUT = 5  # of so many training videos one chooses λ
 SCRATCH, AVERAGE = "from_scratch", "average"
 
@@ -135,7 +136,13 @@ def fit_linear(x_PD: Tensor, label_P: Tensor, held_out_P: Tensor) -> Tensor:
 
 def _minimised(turned_PD: Tensor, strength: float, begin_D: Tensor) -> Tensor:
     weights_D = begin_D.clone().requires_grad_()
-    optimizer = torch.optim.LBFGS([weights_D], max_iter=500, tolerance_grad=1e-6, line_search_fn="strong_wolfe")
+    optimizer = torch.optim.LBFGS(
+        [weights_D],
+        max_iter=2000,  # enough: 512 dims under the weakest penalty take about 500
+        tolerance_grad=GRADIENT_TOLERANCE,
+        tolerance_change=0,  # by default it stops once a step gains less than 1e-9, with gradients of 1e-5
+        line_search_fn="strong_wolfe",
+    )
 
     def loss() -> Tensor:
         optimizer.zero_grad()

@@ -105,7 +105,7 @@ def test_what_is_no_readable_file_is_refused(tmp_path: Path) -> None:
             check_features(path)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(st.lists(st.tuples(st.integers(0, 127), st.integers(0, 255)), min_size=1, max_size=6), st.integers(0, 200))
 def test_a_damaged_header_is_refused_or_still_describes_the_file(
     tmp_path: Path, changes: list[tuple[int, int]], kept: int

@@ -53,7 +53,7 @@ def folder(make_clip, tmp_path) -> Path:
 
 
 def spoil(folder: Path, ffmpeg) -> None:
-    (folder / "noise.mp4").write_bytes(os.urandom(5000))
+    (folder / "noise.mp4").write_bytes(random.Random(0).randbytes(5000))
     (folder / "empty.mp4").write_bytes(b"")
     ffmpeg("-f", "lavfi", "-i", "sine", "-t", 1, folder / "voice.mp4")
     (folder / "soup0.srt").write_bytes(b"\x00\x01 no captions here")
