@@ -96,6 +96,7 @@ def test_no_file_is_longer_than_one_sitting():
 
 CROSS_CUTTING = {  # tests of what no single module does
     "test_architecture.py",
+    "test_conftest.py",
     "test_docs.py",
     "kitchen/test_frozen.py",  # whole videos, known by their checksums
     "kitchen/drawing/test_things.py",  # everything that recipes reach can be drawn

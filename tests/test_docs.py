@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from torch.distributed.run import get_args_parser
 
+from benchmarks import runner
 from benchmarks.validity import references
 from mmcc.cli.main import VERBS, main
 from mmcc.corpus.crosstask import read_crosstask
@@ -96,8 +97,9 @@ def test_every_flag_in_the_documents_exists(capsys):
     for verb in VERBS:
         with pytest.raises(SystemExit):
             main([verb.__name__, "--help"])
-    with pytest.raises(SystemExit):
-        references.main(["--help"])
+    for benchmark in (runner, references):
+        with pytest.raises(SystemExit):
+            benchmark.main(["--help"])
     told = capsys.readouterr().out + get_args_parser().format_help()
     flags = {flag for flag in re.findall(r"--[a-z][a-z-]+(?:\.[a-z_.]+)?", text) if "." not in flag}
     assert flags <= set(re.findall(r"--[a-z][a-z-]+", told))
