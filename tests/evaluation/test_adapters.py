@@ -20,7 +20,6 @@ from mmcc.models.mlp import unit_norm
 from mmcc.models.model import MMCC
 from mmcc.models.nodes import TEXT, VISION
 from mmcc.objectives.spec import FUTURE, SKILLS, TEXT_SKILL
-from tests.evaluation.small_kitchens import vectors_corpus  # noqa: F401  (a fixture)
 
 FRAMES = torch.randn(5, 256, generator=torch.Generator().manual_seed(0))
 TEXTS = ["crack the egg", "pour milk", "whisk"]
@@ -34,7 +33,7 @@ def train(corpus, run, *options):
 
 
 @pytest.fixture(scope="module")
-def runs(vectors_corpus, tmp_path_factory):  # noqa: F811
+def runs(vectors_corpus, tmp_path_factory):
     """A run of each objective, of two steps."""
     folder = tmp_path_factory.mktemp("runs")
     teacher = train(vectors_corpus, folder / "cross_modal", "--objective.name", "cross_modal")
@@ -215,7 +214,7 @@ class Brightness:
         return node.pi
 
 
-def test_a_learner_of_ones_own(vectors_corpus):  # noqa: F811
+def test_a_learner_of_ones_own(vectors_corpus):
     register_adapter("brightness", make := lambda corpus: Brightness())
     register_adapter("brightness", make)  # again by the same module: nothing happens
     assert build_adapter("brightness", vectors_corpus).name == "brightness"

@@ -17,9 +17,6 @@ from mmcc.evaluation.clips import clip_nodes
 from mmcc.evaluation.embedding import EmbeddedVideo, embed_videos
 from mmcc.evaluation.features_only import random_adapter
 from mmcc.models.nodes import TEXT, VISION
-from tests.evaluation.small_kitchens import vectors_corpus  # noqa: F401  (a fixture)
-
-torch.set_num_threads(1)
 
 TEA = Task("tea", "Make Tea", ("boil water", "add tea", "pour water", "add sugar"))
 JAM = Task("jam", "Make Jam", ("cut fruit", "add sugar", "boil fruit"))
@@ -194,7 +191,7 @@ def test_alone_in_its_task_a_learner_without_text_has_nothing_to_go_by():
     assert result.figures == {} and "6 of 6 texts are left out" in result.notes[0]
 
 
-def test_on_a_real_corpus_chance_is_what_constant_scores_give(vectors_corpus):  # noqa: F811
+def test_on_a_real_corpus_chance_is_what_constant_scores_give(vectors_corpus):
     class Constant(Table):
         def embed_texts(self, texts):
             return Embedding.of(torch.ones(len(texts), 4))

@@ -32,7 +32,6 @@ from mmcc.evaluation.features_only import FeaturesAdapter
 from mmcc.evaluation.pairs import sample_pairs
 from mmcc.models.mlp import unit_norm
 from tests.evaluation.drawn_videos import LinearAdapter, drawn_video
-from tests.evaluation.small_kitchens import vectors_corpus  # noqa: F401 a fixture
 
 
 def videos_of(count, prefix, *, frames=20, noise=1.0, slope=0.3):
@@ -174,7 +173,7 @@ def test_the_network_gives_the_opposite_for_the_other_order():
     assert torch.allclose(network(a, b), -network(b, a), atol=1e-6)
 
 
-def test_from_scratch_learns_on_a_real_corpus_and_is_the_same_each_time(vectors_corpus):  # noqa: F811
+def test_from_scratch_learns_on_a_real_corpus_and_is_the_same_each_time(vectors_corpus):
     corpus = vectors_corpus
     identity = FeaturesAdapter("identity", lambda frames: frames)
     videos = embed_videos(identity, corpus, corpus.ids)

@@ -26,8 +26,6 @@ from mmcc.evaluation.calibration import (
 from mmcc.evaluation.embedding import EmbeddedVideo
 from mmcc.models.nodes import TEXT, VISION
 
-torch.set_num_threads(1)
-
 TASKS = {
     name: Task(name, name, tuple(f"{name} {number}" for number in range(5))) for name in ("tea", "jam", "soup", "bread")
 }

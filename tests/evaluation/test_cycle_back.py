@@ -16,7 +16,6 @@ from mmcc.objectives.config import CycleConfig
 from mmcc.training.config import Config
 from mmcc.training.processes import ProcessGroup
 from mmcc.training.validation import validate
-from tests.evaluation.small_kitchens import vectors_corpus  # noqa: F401 a fixture
 
 DATA, CYCLE = Config().data, CycleConfig(starts_per_segment=1)
 SHARES = ("exact_return", "exact_return_hard", "goes_forward", "stays_in_place")
@@ -24,8 +23,7 @@ RANKS = ("cycle_rank", "cycle_rank_hard", "future_rank", "travelled_rank", "cros
 
 
 @pytest.fixture(scope="module")
-def kitchen(vectors_corpus):  # noqa: F811
-    torch.set_num_threads(1)
+def kitchen(vectors_corpus):
     videos = UsableVideos(vectors_corpus, "train", DATA)
     vocabulary = Vocabulary.of_corpus(vectors_corpus, videos.ids, DATA)
     return vectors_corpus, videos, vocabulary

@@ -33,9 +33,6 @@ from mmcc.models.mlp import unit_norm
 from mmcc.models.model import MMCC
 from mmcc.models.nodes import VISION
 from tests.evaluation.drawn_videos import LinearAdapter, drawn_video
-from tests.evaluation.small_kitchens import vectors_corpus  # noqa: F401  (a fixture)
-
-torch.set_num_threads(1)
 
 
 def log_transitions_by_hand(adapter, z, pi):
@@ -282,7 +279,7 @@ def test_orders_are_counted_for_their_video():
     assert found["edit_distance"].totals.tolist() == [0, 2, 0]
 
 
-def test_on_a_real_corpus_from_frames_to_json(vectors_corpus):  # noqa: F811
+def test_on_a_real_corpus_from_frames_to_json(vectors_corpus):
     torch.manual_seed(0)
     vocabulary = Vocabulary(["egg", "milk", "pan"])
     config = ModelConfig(dims=8, frame_encoder=FeatureSettings(feature_dims=vectors_corpus.manifest.size))

@@ -1,29 +1,29 @@
-"""A small reproduction that is never stopped, to compare others with."""
+"""Small reproductions that are never stopped, to compare others with."""
 
 from pathlib import Path
 
 import pytest
-import torch
 
 from mmcc.reproduce import plan
+from mmcc.reproduce.plan import TablePlan
 from mmcc.reproduce.reproduce import reproduce
-from tests.reproduce.tiny_reproduction import SMALL, TINY
+from tests.reproduce.tiny_reproduction import SMALL, SMALLEST, TINY
+
+
+def reproduced(table: TablePlan, corpus: Path, out: Path) -> Path:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(plan.TABLES, "table2", table)
+        reproduce(["table2"], corpus, out, budget=TINY, say=lambda line: None)
+    return out
 
 
 @pytest.fixture(scope="session")
 def uncut(steps_corpus, tmp_path_factory) -> Path:
     """The folder of SMALL as Table 2, trained one by one and never stopped."""
-    out = tmp_path_factory.mktemp("uncut") / "out"
-    before, plan.TABLES["table2"] = plan.TABLES["table2"], SMALL
-    torch.set_num_threads(1)
-    reproduce(["table2"], steps_corpus, out, budget=TINY, say=lambda line: None)
-    plan.TABLES["table2"] = before
-    return out
+    return reproduced(SMALL, steps_corpus, tmp_path_factory.mktemp("uncut") / "out")
 
 
-@pytest.fixture(autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+@pytest.fixture(scope="session")
+def smallest_uncut(steps_corpus, tmp_path_factory) -> Path:
+    """The same of SMALLEST."""
+    return reproduced(SMALLEST, steps_corpus, tmp_path_factory.mktemp("smallest_uncut") / "out")

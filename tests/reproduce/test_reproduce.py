@@ -159,8 +159,7 @@ def test_stopped_and_gone_on_with_gives_the_same(small, steps_corpus, uncut, tmp
 
 def test_killed_at_any_moment_it_goes_on_to_the_same(small, steps_corpus, uncut, tmp_path):
     script = f"""
-        import sys, torch
-        torch.set_num_threads(1)
+        import sys
         sys.path.insert(0, {str(Path(__file__).parents[2])!r})
         from pathlib import Path
         from tests.reproduce.test_reproduce import SMALL, TINY, plan, reproduce

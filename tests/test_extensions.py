@@ -8,6 +8,8 @@ import textwrap
 import pytest
 import yaml
 
+from mmcc.cli.main import main
+
 MODULE = """
 from dataclasses import dataclass
 
@@ -113,10 +115,12 @@ def test_it_is_resumed_without_naming_the_module_again(trained, vectors_path):
     assert done.returncode == 0 and "3 steps" in done.stdout, done.stderr
 
 
-def test_a_module_that_is_missing_is_named_with_the_run(trained, vectors_path, tmp_path):
-    done = mmcc(tmp_path, "evaluate", trained / "run", "--corpus", vectors_path)
-    assert done.returncode == 3 and "Traceback" not in done.stderr
-    assert "config.yaml: needs the module plugins.toy" in done.stderr and "run from the folder" in done.stderr
+def test_a_module_that_is_missing_is_named_with_the_run(trained, vectors_path, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["evaluate", str(trained / "run"), "--corpus", str(vectors_path)]) == 3
+    told = capsys.readouterr().err
+    assert "Traceback" not in told
+    assert "config.yaml: needs the module plugins.toy" in told and "run from the folder" in told
 
 
 @pytest.mark.parametrize(
@@ -128,7 +132,9 @@ def test_a_module_that_is_missing_is_named_with_the_run(trained, vectors_path, t
         (["--train.lrr", "1"], "there is no setting 'train.lrr'"),
     ],
 )
-def test_a_name_that_nobody_registered_is_a_usage_error(vectors_path, tmp_path, words, said):
-    done = mmcc(tmp_path, "train", vectors_path, "-o", "run", *words)
-    assert done.returncode == 2 and said in done.stderr and "Traceback" not in done.stderr
+def test_a_name_that_nobody_registered_is_a_usage_error(vectors_path, tmp_path, monkeypatch, capsys, words, said):
+    monkeypatch.chdir(tmp_path)
+    assert main(["train", str(vectors_path), "-o", "run", *words]) == 2
+    told = capsys.readouterr().err
+    assert said in told and "Traceback" not in told
     assert not (tmp_path / "run").exists()
