@@ -112,7 +112,6 @@ CROSS_CUTTING = {  # tests of what no single module does
     "kitchen/test_frozen.py",  # whole videos, known by their checksums
     "kitchen/drawing/test_things.py",  # everything that recipes reach can be drawn
     "training/test_baselines.py",  # whole runs of every objective
-    "training/test_extensions.py",  # what a module of one's own registers, from training to evaluation
 }
 
 

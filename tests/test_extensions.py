@@ -100,7 +100,7 @@ def test_it_is_measured_by_its_skills_alone(trained, vectors_path):
     done = mmcc(trained, "evaluate", "run", "--corpus", vectors_path, "--tasks", tasks, "--json")
     assert done.returncode == 4, done.stderr
     found = json.loads(done.stdout)
-    assert found["model"] == "next-frame" and "reads no text" in found["skipped"]["cycle"]
+    assert found["model"] == "next-frame" and "does not embed text" in found["skipped"]["cycle"]
     assert {"kendall_tau/text", "kendall_tau/step_text"}.isdisjoint(found["tasks"]["unshuffling"]["figures"])
     check = (
         "from mmcc.evaluation.adapters import open_adapter; adapter = open_adapter('run'); "

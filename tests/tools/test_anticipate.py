@@ -181,7 +181,7 @@ def test_wrong_questions_are_told_in_a_line(kitchen, tmp_path, capsys):
         ([run, f"{kitchen.corpus}:nobody", *task], 3, "no video 'nobody'"),
         ([run, clip, *task, "--from", "0:20", "--to", "0:10"], 3, "is not before"),
         ([run, clip, "--task", "Make Jam"], 3, "--crosstask"),
-        ([str(tmp_path), clip, *task], 3, "is no run"),
+        ([str(tmp_path), clip, *task], 3, "is neither a run nor a checkpoint"),
     ]:
         try:
             found = main(["anticipate", *command])
