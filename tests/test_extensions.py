@@ -1,14 +1,17 @@
 """`--import my.module`: what a module registers is trained, stored with the run, and imported again."""
 
 import json
+import re
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import pytest
 import yaml
 
 from mmcc.cli.main import main
+from mmcc.corpus import Corpus
 
 MODULE = """
 from dataclasses import dataclass
@@ -126,7 +129,7 @@ def test_a_module_that_is_missing_is_named_with_the_run(trained, vectors_path, t
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--model.frame_encoder", "stretch"], "no frame encoder is named 'stretch' (known: features, resnet18)"),
+        (["--model.frame_encoder", "stretch"], "no frame encoder is named 'stretch' (known: features, resnet18"),
         (["--objective.name", "next-frame"], "no objective is named 'next-frame' (known: cross_modal, memdpc,"),
         (["--import", "plugins.nothing"], "--import: plugins.nothing (No module named 'plugins'"),
         (["--train.lrr", "1"], "there is no setting 'train.lrr'"),
@@ -138,3 +141,50 @@ def test_a_name_that_nobody_registered_is_a_usage_error(vectors_path, tmp_path, 
     told = capsys.readouterr().err
     assert said in told and "Traceback" not in told
     assert not (tmp_path / "run").exists()
+
+
+DOCUMENT = Path(__file__).parents[1] / "docs" / "extending.md"
+EXAMPLES = dict(
+    re.findall(
+        r"^## ([^\n]+)\n(?:(?!^## ).)*?```python\n(.*?)```", DOCUMENT.read_text(), flags=re.DOTALL | re.MULTILINE
+    )
+)
+# One process for all of it, as a user's commands one after another; it prints what each of them ended with.
+SESSION = """
+import sys
+from mmcc.cli.main import main
+
+corpus, source = sys.argv[1:]
+small = "--model.dims 8 --train.batch_size 2 --train.workers 0 --train.steps 2 --train.validation_segments 2".split()
+own = "--import my.frame --import my.text --import my.objective --objective.name next-frame --objective.margin 0.2"
+own += " --model.frame_encoder average-colour --model.frame_encoder.power 2 --model.text_encoder mean-of-words"
+print(main(["train", corpus, "-o", "run", *own.split(), *small]), file=sys.stderr)
+print(main(["evaluate", "run", "--corpus", corpus, "--import", "my.task", "--tasks", "steadiness"]), file=sys.stderr)
+print(main(["ingest", source, "-o", "mine.corpus", "--size", "32", "--import", "my.dataset"]), file=sys.stderr)
+wanted = ["--import", "my.model", "--tasks", "steadiness"]
+print(main(["evaluate", "brightness", "--corpus", corpus, *wanted]), file=sys.stderr)
+"""
+
+
+def test_every_example_of_the_document_is_short():
+    assert len(EXAMPLES) == 6
+    for title, code in EXAMPLES.items():
+        assert len(code.splitlines()) <= 30, title
+
+
+def test_the_examples_of_the_document_work_from_the_command_line(kitchen_footage, tmp_path, make_clip):
+    (tmp_path / "my").mkdir()
+    for name, code in zip(("frame", "text", "objective", "task", "dataset", "model"), EXAMPLES.values(), strict=True):
+        (tmp_path / "my" / f"{name}.py").write_text(code)
+    clip = make_clip("set/soup.mp4", seconds=4)
+    content = {
+        "tasks": [{"id": "7", "title": "Make soup", "steps": ["cut leek", "boil water"]}],
+        "videos": [{"id": "soup", "file": "soup.mp4", "task": "7", "clips": [[1, 0.0, 1.5], [2, 2.0, 4.0]]}],
+    }
+    (clip.parent / "my-set.json").write_text(json.dumps(content))
+    command = [sys.executable, "-c", SESSION, str(kitchen_footage.corpus), str(clip.parent)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert [line for line in done.stderr.splitlines() if line.isdecimal()] == ["0"] * 4, done.stderr
+    assert "next-frame" in done.stdout and "brightness on" in done.stdout and done.stdout.count("| cosine |") == 2
+    video = Corpus.open(tmp_path / "mine.corpus")["soup"]
+    assert video.tasks == ["7"] and video.steps == [(1, 0.0, 1.5), (2, 2.0, 4.0)] and len(video.times) == 4
