@@ -3,6 +3,7 @@
 import ast
 import re
 import tomllib
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
@@ -121,3 +122,9 @@ def test_tests_are_found_by_the_name_of_what_they_test():
     sources |= {path.relative_to(ROOT) for room in ("benchmarks", "scripts") for path in (ROOT / room).rglob("*.py")}
     without = {str(path) for path in tests if path.with_name(path.name.removeprefix("test_")) not in sources}
     assert without == CROSS_CUTTING
+
+
+def test_the_installed_command_calls_a_function():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    module, function = project["scripts"]["mmcc"].split(":")
+    assert callable(getattr(import_module(module), function))
