@@ -2,13 +2,19 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test fuzz lint bench clean
+.PHONY: demo test test-slow fuzz lint bench clean
 
 demo: .venv/installed
 	$(BIN)/mmcc demo -o demo $(if $(FRESH),--fresh)
 
+# A worker a core, up to eight: each loads torch, and beyond eight the longest file decides. Tests start hundreds of
+# processes, which would all compile the package anew if no bytecode were kept.
+test test-slow: export PYTHONDONTWRITEBYTECODE :=
 test: .venv/installed
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --maxprocesses 8
+
+test-slow: .venv/installed
+	$(BIN)/python -m pytest -n auto --maxprocesses 8 -m slow
 
 fuzz: .venv/installed
 	$(BIN)/python -m pytest -m hypothesis --hypothesis-profile=fuzz

@@ -1,6 +1,9 @@
-"""Text for people: file names that are safe to print and store, times as video players show them."""
+"""Text that is safe to print and to store: file names, times as video players show them, JSON without NaN."""
 
+import json
+import math
 import os
+from typing import Any
 
 
 def storable(text: str) -> str:
@@ -33,3 +36,20 @@ def parse_clock(text: str) -> float:
     for part in parts:
         seconds = 60 * seconds + float(part)
     return seconds
+
+
+def strict_json(content: Any, indent: int | None = None) -> str:
+    """Standard JSON: NaN and infinity become null in a list, and are left out of an object."""
+    return json.dumps(_finite(content), allow_nan=False, indent=indent)
+
+
+def _finite(content: Any) -> Any:
+    if isinstance(content, dict):
+        return {name: _finite(value) for name, value in content.items() if not _is_nan_or_inf(value)}
+    if isinstance(content, list | tuple):
+        return [None if _is_nan_or_inf(value) else _finite(value) for value in content]
+    return content
+
+
+def _is_nan_or_inf(value: Any) -> bool:
+    return isinstance(value, float) and not math.isfinite(value)

@@ -1,4 +1,4 @@
-"""Draws the contact sheet of docs/kitchen.md: a video per row, its steps in order, then frames that show none.
+"""Draw the contact sheet of docs/kitchen.md: one video per row, its steps in order, then frames without a step.
 
 python scripts/kitchen_sheet.py docs/kitchen.jpg
 """

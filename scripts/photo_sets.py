@@ -1,9 +1,9 @@
-"""How well a model puts real photos, and a kitchen's held-out videos, in order: through `mmcc unshuffle`'s own code.
+"""Measure how well a model orders real photos and the clips of test videos, with the code of `mmcc unshuffle`.
 
-python scripts/photo_sets.py kitchen ../shared/data/photos [kitchen.corpus]
+    python scripts/photo_sets.py kitchen ../shared/data/photos [kitchen.corpus]
 
-The photos of each folder are named in their true order. Of the corpus, the test videos of primary tasks are used,
-and the evaluation's own figures stand beside.
+The names of the photos in each folder give their true order. Of the corpus, the test videos of primary tasks are used;
+their figures are printed beside those of `mmcc evaluate`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from mmcc.tools.model import ToolModel, open_model
 from mmcc.tools.unshuffle import unshuffle, unshuffle_footage
 
 WAYS: tuple[tuple[By, str], ...] = (("pairs", "kendall_tau/all_pairs"), ("path", "kendall_tau"))
-GUESSES = 20_000  # of the range that chance alone reaches
+GUESSES = 20_000  # random orders, for the range of mean τ by chance
 
 
 def main(source: str, photos: str, corpus: str | None = None) -> None:
@@ -46,13 +46,14 @@ def show_photos(model: ToolModel, folders: Sequence[Path], cache: Cache, by: By)
         numbers = " ".join(Path(name).stem for name in found)
         print(f"{by:6} {set_.name:20} tau {taus[-1]:5.2f}  confidence {set_.found.confidence:.2f}  {numbers}")
     low, high = by_chance([len(set_.things) for set_ in outcome.sets])
-    print(f"{by:6} {told(taus)} over sets; chance 0.00 [{low:.2f}, {high:.2f}]\n")
+    print(f"{by:6} {with_interval(taus)} over sets; chance 0.00 [{low:.2f}, {high:.2f}]\n")
 
 
 def by_chance(sizes: Sequence[int]) -> tuple[float, float]:
-    """Between which bounds 95 % of the mean taus of guessed orders lie."""
-    draw = random.Random(0).random
-    guessed = [kendall_tau(np.array([[draw() for _ in range(n)] for _ in range(GUESSES)]).argsort()) for n in sizes]
+    """The bounds that contain 95 % of the mean taus of random orders."""
+    rng = random.Random(0)
+    keys = [np.array([[rng.random() for _ in range(n)] for _ in range(GUESSES)]) for n in sizes]
+    guessed = [kendall_tau(each.argsort()) for each in keys]
     low, high = np.quantile(np.mean(guessed, axis=0), (0.025, 0.975)).tolist()
     return low, high
 
@@ -69,7 +70,7 @@ def show_videos(model: ToolModel, path: Path, cache: Cache) -> None:
     print(f"{len(labelled)} held-out videos")
     for by, figure in WAYS:
         taus = [tau_of(model, each, cache, by) for each in labelled]
-        print(f"{by:6} {told(taus)} over videos; mmcc evaluate: {measured[figure].mean:.4f}")
+        print(f"{by:6} {with_interval(taus)} over videos; mmcc evaluate: {measured[figure].mean:.4f}")
 
 
 def tau_of(model: ToolModel, footage: Footage, cache: Cache, by: By) -> float:
@@ -78,7 +79,7 @@ def tau_of(model: ToolModel, footage: Footage, cache: Cache, by: By) -> float:
     return found
 
 
-def told(taus: Sequence[float]) -> str:
+def with_interval(taus: Sequence[float]) -> str:
     names = [str(number) for number in range(len(taus))]
     mean, low, high = bootstrap([PerVideo.of(taus, range(len(taus)), names)])
     return f"mean tau {mean:.4f} [{low:.2f}, {high:.2f}]"

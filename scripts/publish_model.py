@@ -1,10 +1,10 @@
-"""Publish a trained run as a model that comes with the package.
+"""Publish a trained run as a model that ships with the package.
 
     python -m scripts.publish_model RUN CORPUS mmcc/pretrained/NAME
 
-Writes what a checkpoint needs to answer (no optimizer, no path of this machine), how its training videos look, and how
-its scores are to be read as probabilities (where the corpus has labelled steps).
-The same run gives the same bytes. A card.md is for you to write; one that is there stays.
+Writes the files that inference needs (no optimizer state, no local paths), the look of the training videos, by which
+unfamiliar footage is recognised, and, if the corpus has labelled steps, the calibration of `mmcc anticipate`.
+The same run produces the same bytes. Write card.md yourself; an existing one is kept.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ _FILES = ("config.json", "config.yaml", "model.safetensors", "vocabulary.txt")
 
 
 def publish(run: Path, corpus: Corpus, out: Path) -> Domain:
-    """Fill a folder."""
+    """Write the model to a folder."""
     found = find_checkpoint(run)
     size = sum((found.folder / name).stat().st_size for name in _FILES)
     if size > MOST_BYTES:
-        remedy = "Train one with a smaller model.width or model.dims."
-        raise InputError(found.folder, f"is {size / 1e6:.1f} MB; a published model may have 15", remedy)
+        remedy = "Train one with a smaller model.frame_encoder.width or model.dims."
+        raise InputError(found.folder, f"is {size / 1e6:.1f} MB; a published model may have at most 15 MB", remedy)
     out.mkdir(parents=True, exist_ok=True)
     for name in _FILES:
         shutil.copyfile(found.folder / name, out / name)
@@ -40,7 +40,8 @@ def publish(run: Path, corpus: Corpus, out: Path) -> Domain:
     (out / "corpus.json").write_text(json.dumps(settings, indent=1) + "\n")
     domain = fit_domain(corpus, float(found.setting("data.held_out", 0.05)), corpus.manifest.size)
     if domain is None:
-        raise InputError(corpus.path, "holds too few videos to tell others from them", "Publish a model of more.")
+        cause = "has too few videos to recognise unfamiliar footage"
+        raise InputError(corpus.path, cause, "Publish a model trained on more.")
     save_domain(domain, out / FILE)
     calibration = fit_calibration(open_model(out), corpus)
     if calibration is not None:
@@ -59,7 +60,7 @@ def main() -> int:
         print(f"publish_model: {error}", file=sys.stderr)
         return 3
     total = sum(path.stat().st_size for path in given.out.iterdir() if path.is_file())
-    print(f"{given.out}: {total / 1e6:.1f} MB, threshold of unlikeness {domain.threshold:.3f}")
+    print(f"{given.out}: {total / 1e6:.1f} MB, warning threshold {domain.threshold:.3f}")
     if not (given.out / "card.md").is_file():
         print(f"Write {given.out / 'card.md'}: data, seed, steps, figures, limits, licence.", file=sys.stderr)
     return 0

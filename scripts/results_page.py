@@ -2,9 +2,9 @@
 
     python scripts/results_page.py build/tables semi-real=build/semi-real-tables docs/results.md
 
-fills `docs/results.md` and every page of `docs/results/`. A line `<!-- table2 -->` marks the place of a table: whatever
-stands between it and the next line `<!-- end -->` is replaced. `<!-- table2 of semi-real -->` takes the table from the
-folder given as `semi-real=`, and adds that name to its headings. `<!-- headline -->` is one figure or two from each of
+fills `docs/results.md` and every page of `docs/results/`. A line `<!-- table2 -->` marks the place of a table: the text
+between it and the next line `<!-- end -->` is replaced. `<!-- table2 of semi-real -->` takes the table from the folder
+given as `semi-real=`, and adds that name to its headings. `<!-- headline -->` has one or two figures from each of
 Tables 2 to 4, for every model, read from `results.json`.
 """
 
@@ -38,7 +38,7 @@ _FIGURES = (
 
 
 def headline(results: Mapping[str, Any]) -> str | None:
-    """The table of the first page; None unless Tables 2 to 4 are all in the results."""
+    """The table of the first page; None unless the results contain all of Tables 2 to 4."""
     tables = results["tables"]
     if not all(name in tables for _, name, _, _ in _FIGURES):
         return None
@@ -63,7 +63,7 @@ def _chance(figure: str) -> str:
 
 
 def filled(document: str, folders: Mapping[str, Path]) -> str:
-    """The document with its tables; a table that none of the folders has stays as it is."""
+    """The document with its tables filled; tables that no folder has are kept."""
 
     def replacement(mark: re.Match[str]) -> str:
         folder = folders.get(mark["folder"] or "")
@@ -71,7 +71,7 @@ def filled(document: str, folders: Mapping[str, Path]) -> str:
         if text is None:
             return mark[0]
         suffix = f" ({mark['folder']})" if mark["folder"] else ""
-        text = _HEADING.sub(rf"## \1{suffix}", text)  # each page has a title of its own above
+        text = _HEADING.sub(rf"## \1{suffix}", text)  # the page has its own title above
         return f"{mark[0].splitlines()[0]}\n\n{text}\n\n<!-- end -->"
 
     return _MARK.sub(replacement, document)

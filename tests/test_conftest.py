@@ -1,6 +1,7 @@
 """Property tests draw the same examples in every run of `make test`, and many new ones in `make fuzz`."""
 
 import importlib
+import os
 import shutil
 import subprocess
 import sys
@@ -51,7 +52,8 @@ def test_fuzzing_draws_many_new_examples_however_few_a_test_asks_for(tmp_path):
 
     def run(profile):
         command = [sys.executable, "-m", "pytest", "-q", f"--hypothesis-profile={profile}"]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+        environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}  # the copy imports our helpers
+        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
         assert done.returncode == 0, done.stdout
         return int((tmp_path / "drawn.txt").read_text())
 

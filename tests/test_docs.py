@@ -9,8 +9,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from PIL import Image
+from torch.distributed.run import get_args_parser
 
-from mmcc.cli.main import VERBS
+from benchmarks import runner
+from benchmarks.validity import references
+from mmcc.cli.main import VERBS, main
+from mmcc.corpus import Corpus
 from mmcc.corpus.crosstask import read_crosstask
 from mmcc.pretrained import SHIPPED
 from mmcc.settings import flatten, to_mapping
@@ -20,54 +25,70 @@ ROOT = Path(__file__).parents[1]
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
 
 
-def mmcc(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+def mmcc(folder: Path, *words: str) -> None:
     """A command as a user gives it, in a folder with a home and a cache of its own."""
     environment = {**os.environ, "HOME": str(folder), "MMCC_CACHE": str(folder / "cache")}
     done = subprocess.run(
         [sys.executable, "-m", "mmcc", *words], cwd=folder, env=environment, capture_output=True, text=True
     )
     assert done.returncode == 0, f"mmcc {' '.join(words)}: {done.stderr}"
-    return done
 
 
-@pytest.fixture(scope="module")
-def home(tmp_path_factory) -> Path:
-    """A user's: some videos with captions in ~/Videos/cooking, and the corpus of a demo."""
-    folder = tmp_path_factory.mktemp("home")
-    mmcc(folder, "kitchen", "demo/kitchen", "--videos", "18", "--size", "48", "--fps", "1")
-    mmcc(folder, "ingest", "demo/kitchen", "-o", "demo/corpus", "--size", "48")
-    cooking = folder / "Videos" / "cooking"
+@pytest.fixture
+def home(kitchens, tmp_path) -> Path:
+    """A user's: some videos with captions in ~/Videos/cooking, and the kitchen and the corpus of a demo."""
+    drawn = kitchens.kitchen_corpus(videos=12, size=48, features=True)
+    (tmp_path / "demo").mkdir()
+    (tmp_path / "demo" / "kitchen").symlink_to(drawn.kitchen)
+    (tmp_path / "demo" / "corpus").symlink_to(drawn.pictures)
+    cooking = tmp_path / "Videos" / "cooking"
     cooking.mkdir(parents=True)
-    for video in sorted((folder / "demo/kitchen/videos").glob("*.mp4"))[:12]:
+    for video in (drawn.kitchen / "videos").glob("*.mp4"):
         shutil.copy(video, cooking)
-        for captions in (folder / "demo/kitchen/captions").glob(f"{video.stem}.*"):
+        for captions in (drawn.kitchen / "captions").glob(f"{video.stem}.*"):
             shutil.copy(captions, cooking)
-    _give_the_lines_for_your_own_video(folder)
-    return folder
+    _soup_and_photos(tmp_path)
+    return tmp_path
 
 
-def _give_the_lines_for_your_own_video(home: Path) -> None:
-    """All but the installation, as they stand; training for two steps in place of two thousand."""
-    part = (ROOT / "README.md").read_text().split("## On your own video")[1]
-    install, *lines = re.findall(r"```\n(.*?)```", part, re.DOTALL)[0].strip().splitlines()
-    assert install.startswith("pip install") and len(lines) == 4
-    for line in lines:
-        program, *words = line.replace("~", str(home)).split()
-        short = ["--train.steps", "2", "--train.validation_segments", "2"] if words[0] == "train" else []
-        assert program == "mmcc"
-        mmcc(home, *words, *short)
+def _soup_and_photos(home: Path) -> None:
+    """What the Python examples open: soup.mp4 with captions, and three photos."""
+    video = min((home / "Videos" / "cooking").glob("*.mp4"))
+    for path in video.parent.glob(f"{video.stem}.*"):
+        shutil.copy(path, home / f"soup{path.name.removeprefix(video.stem)}")
+    stored = Corpus.open(home / "demo" / "corpus")[video.stem]
+    (home / "photos").mkdir()
+    for at in range(3):
+        frame = at * len(stored.times) // 3
+        Image.fromarray(stored.frames(frame, frame + 1)[0]).save(home / "photos" / f"{at}.png")
 
 
+@pytest.mark.slow
 def test_the_lines_for_your_own_video_write_what_they_say(home):
+    """All but the installation, as they stand; training for two steps in place of two thousand."""
+    for words in lines_for_your_own_video(home):
+        short = ["--train.steps", "2", "--train.validation_segments", "2"] if words[0] == "train" else []
+        mmcc(home, *words, *short)
     assert (home / "changes.png").stat().st_size > 20_000
     assert list((home / "guide").rglob("guide.html"))
     assert (home / "cooking.html").stat().st_size > 20_000
 
 
+def lines_for_your_own_video(home: Path) -> list[list[str]]:
+    """The words after `mmcc`, with the home of the user."""
+    part = (ROOT / "README.md").read_text().split("## On your own video")[1]
+    install, *lines = re.findall(r"```\n(.*?)```", part, re.DOTALL)[0].strip().splitlines()
+    assert install.startswith("pip install") and len(lines) == 4 and all(line.startswith("mmcc ") for line in lines)
+    return [line.replace("~", str(home)).split()[1:] for line in lines]
+
+
 @pytest.mark.parametrize("document", ["README.md", "docs/corpus.md", "docs/kitchen.md", "docs/results/protocol.md"])
-def test_python_in_the_documents_runs(home, document):
+def test_python_in_the_documents_runs(home, monkeypatch, document):
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / document).read_text(), re.DOTALL)
     assert blocks
+    (ingest,) = (words for words in lines_for_your_own_video(home) if words[0] == "ingest")
+    monkeypatch.chdir(home)
+    assert main(ingest) == 0
     for block in blocks:
         done = subprocess.run([sys.executable, "-c", block], cwd=home, capture_output=True, text=True)
         assert done.returncode == 0 and done.stdout, done.stderr
@@ -86,20 +107,23 @@ def test_annotations_are_read_as_the_corpus_page_shows_them(tmp_path):
     assert not source.skipped and source.tasks["101"].steps == ("crack egg", "whisk mixture", "flip pancake")
 
 
-def test_every_flag_in_the_documents_exists():
+def test_every_flag_in_the_documents_exists(capsys):
     text = "".join(page.read_text() for page in PAGES)
-    told = ""
-    verbs = [["mmcc", verb.__name__] for verb in VERBS]
-    for command in (*verbs, ["benchmarks.validity.references"], ["torch.distributed.run"]):
-        help_of = subprocess.run([sys.executable, "-m", *command, "--help"], cwd=ROOT, capture_output=True, text=True)
-        told += help_of.stdout
+    for verb in VERBS:
+        with pytest.raises(SystemExit):
+            main([verb.__name__, "--help"])
+    for benchmark in (runner, references):
+        with pytest.raises(SystemExit):
+            benchmark.main(["--help"])
+    told = capsys.readouterr().out + get_args_parser().format_help()
     flags = {flag for flag in re.findall(r"--[a-z][a-z-]+(?:\.[a-z_.]+)?", text) if "." not in flag}
     assert flags <= set(re.findall(r"--[a-z][a-z-]+", told))
 
 
 def test_every_setting_in_the_documents_exists():
     text = (ROOT / "README.md").read_text() + (ROOT / "docs/training.md").read_text()
-    named = set(re.findall(r"(?:data|model|objective|train)(?:\.[a-z_0-9]+)+", text)) - {"model.safetensors"}
+    prose = re.sub(r"```python\n.*?```", "", text, flags=re.DOTALL)  # where model.order is a method
+    named = set(re.findall(r"(?:data|model|objective|train)(?:\.[a-z_0-9]+)+", prose)) - {"model.safetensors"}
     known = flatten(to_mapping(Config()))
     assert named and all(any(f"{key}.".startswith(f"{name}.") for key in known) for name in named), named
 

@@ -1,8 +1,10 @@
-"""Times as people write them."""
+"""Times as people write them, and JSON that others can read."""
+
+import math
 
 import pytest
 
-from mmcc.text import clock, parse_clock
+from mmcc.text import clock, parse_clock, strict_json
 
 
 def test_clock():
@@ -16,3 +18,7 @@ def test_parse_clock():
     for text in ("", "x", "1:", ":3", "1:60", "1:2:3:4", "-1", "1.5:00", "nan", "inf", "1e3", "²"):
         with pytest.raises(ValueError, match="is not a time"):
             parse_clock(text)
+
+
+def test_json_has_no_nan():
+    assert strict_json({"a": math.nan, "b": [1.0, math.inf], "c": {"d": 2.0}}) == '{"b": [1.0, null], "c": {"d": 2.0}}'

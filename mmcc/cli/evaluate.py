@@ -1,4 +1,4 @@
-"""`mmcc evaluate`: what a model has learnt."""
+"""`mmcc evaluate`: measure a model on test videos."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from mmcc.errors import UsageError
 
 
 def evaluate(
-    run: Annotated[str, Arg("a run, a checkpoint's folder, or a learner by name: random, imagenet")],
+    run: Annotated[str, Arg("a run, a checkpoint's folder, or a model by name: kitchen, random, imagenet")],
     /,
     *,
-    corpus: Annotated[Path, Arg("a corpus folder; its test videos are used", metavar="CORPUS")],
+    corpus: Annotated[Path, Arg("a corpus folder, whose test videos are used", metavar="CORPUS")],
     tasks: Annotated[
         str | None,
         Arg(
-            "by commas: cycle, anticipation, unshuffling, arrow, transitions, neurons, transfer (default: all)",
+            "comma-separated: cycle, anticipation, unshuffling, arrow, transitions, neurons, transfer (default: all)",
             metavar="LIST",
         ),
     ] = None,
-    checkpoint: Annotated[str, Arg("of a run: best, last, or a step", metavar="WHICH")] = "best",
+    checkpoint: Annotated[str, Arg("of a run: best, last, or a training step", metavar="WHICH")] = "best",
     on: Annotated[
-        Literal["test", "validation"], Arg("which videos: those of the tests, or those that settings are chosen on")
+        Literal["test", "validation"], Arg("measure on test videos, or on the validation videos, to choose settings")
     ] = "test",
     imagenet: Annotated[
         Path | None,
@@ -33,30 +33,33 @@ def evaluate(
     output: Annotated[Path | None, Arg("write the results to a file, as JSON", short="-o", metavar="FILE")] = None,
     json: Annotated[bool, Arg("print the results as JSON")] = False,
 ) -> int:
-    """Measure what a model has learnt, on videos that it has not seen.
+    """Measure what a model has learned, on videos it has not seen.
 
-    Every figure comes with its 95 % interval over videos and with chance; transfer is to related tasks.
+    Every figure comes with its 95 % interval over videos and with chance. "transfer" repeats anticipation and
+    unshuffling on how-to tasks that no training video shows. Tasks that a corpus or a model does not support are
+    skipped, with the reason.
 
     examples:
       mmcc evaluate runs/kitchen --corpus kitchen.corpus
       mmcc evaluate runs/kitchen --corpus kitchen.corpus --tasks anticipation,unshuffling -o results.json
       mmcc evaluate random --corpus kitchen.corpus --tasks arrow
     """
-    from mmcc.evaluation.evaluate import TASKS, render_evaluation
+    from mmcc.evaluation.evaluate import IMAGENET, find_tasks
     from mmcc.evaluation.evaluate import evaluate as run_evaluation
     from mmcc.files import replace_text
     from mmcc.progress import bar
-    from mmcc.reproduce.plan import IMAGENET
-    from mmcc.reproduce.store import strict_json
+    from mmcc.report.evaluation import render_evaluation
+    from mmcc.text import strict_json
 
     asked = None if tasks is None else [task.strip() for task in tasks.split(",")]
-    for task in asked or []:
-        if task not in TASKS:
-            raise UsageError(f"--tasks {task}: there is no such task. Choose among {', '.join(TASKS)}.")
+    try:
+        find_tasks(asked)
+    except ValueError as error:
+        raise UsageError(f"--tasks: {error}") from None
     if output and not output.parent.is_dir():
         raise UsageError(f"-o {output}: there is no folder {output.parent}.")
     if imagenet and run != IMAGENET:
-        raise UsageError(f"--imagenet is for the learner {IMAGENET}, not for {run}.")
+        raise UsageError(f"--imagenet is for the model {IMAGENET}, not for {run}.")
     which = int(checkpoint) if checkpoint.isdecimal() else checkpoint
     found = run_evaluation(run, corpus, tasks=asked, checkpoint=which, on=on, bars=bar, imagenet=imagenet)
     content = strict_json(found.to_json(), indent=1)

@@ -15,17 +15,19 @@ def reproduce(
     /,
     *,
     corpus: Annotated[Path, Arg("a corpus folder with labelled steps", metavar="CORPUS")],
-    output: Annotated[Path, Arg("runs, results, tables and a page: made, or gone on with", short="-o", metavar="OUT")],
+    output: Annotated[
+        Path, Arg("folder for runs, results, tables and a page (created, or resumed)", short="-o", metavar="OUT")
+    ],
     seeds: Annotated[
         int | None, Arg("training seeds (default: 3; table1, ablation, tuning, scale: 1)", metavar="N", least=1)
     ] = None,
     budget: Annotated[
         Literal["quick", "half", "full"],
-        Arg("full: 2,000 steps for each objective; half: 1,000, for feature vectors; quick: 60, to see that all works"),
+        Arg("training steps of each objective. full: 2,000; half: 1,000, for feature vectors; quick: 60, a smoke test"),
     ] = "full",
     at_once: Annotated[
         int | None,
-        Arg("runs to train at a time (default: one a core, at most 4; on a GPU one)", metavar="N", least=1),
+        Arg("runs to train at a time (default: one per core, at most 4; one on a GPU)", metavar="N", least=1),
     ] = None,
     imagenet: Annotated[
         Path | None,
@@ -33,9 +35,9 @@ def reproduce(
     ] = None,
     json: Annotated[bool, Arg("print results.json")] = False,
 ) -> int:
-    """Train the paper's models and its rivals on a corpus, and fill its tables.
+    """Train the paper's models and baselines on a corpus, and fill its tables.
 
-    Stop it at any moment and run it again: it goes on where it was, and trains and measures nothing twice.
+    Stop it at any time and run it again: it resumes where it was, and trains and measures nothing twice.
 
     examples:
       mmcc reproduce all --corpus kitchen.corpus -o build/tables
@@ -45,11 +47,11 @@ def reproduce(
     from mmcc.reproduce.plan import BUDGETS, TABLES
     from mmcc.reproduce.reproduce import ALL
     from mmcc.reproduce.reproduce import reproduce as run_reproduction
-    from mmcc.reproduce.store import strict_json
     from mmcc.reproduce.trainings import sensible_at_once
+    from mmcc.text import strict_json
 
     if table not in (*TABLES, ALL):
-        raise UsageError(f"there is no {table}. Choose one of {', '.join((*TABLES, ALL))}.")
+        raise UsageError(f"there is no table named {table}. Choose one of {', '.join((*TABLES, ALL))}.")
     found = run_reproduction(
         [table],
         corpus,

@@ -32,7 +32,7 @@ from mmcc.kitchen.write import write_kitchen
 from mmcc.media.video import Sampling
 from mmcc.progress import bar, file_progress
 from mmcc.report.model_report import held_out, model_report, read_results
-from mmcc.reproduce.store import strict_json
+from mmcc.text import strict_json
 from mmcc.tools.cache import Cache
 from mmcc.tools.model import open_model
 from mmcc.training.config import load_config

@@ -1,12 +1,12 @@
-"""Which steps are still to come, told from one clip (Section 4.2, Table 2).
+"""Which steps are still to come, judged from one clip (Section 4.2, Table 2).
 
     s_{v → j} = g_fwd(z̄_v) · π_{T_j}
 
-for every labelled clip v but those of a task's last step, and every distinct text T_j of the tasks' steps. A text is
-positive if a later step of the clip's task has it. A learner that predicts nothing scores π̄_v · π_{T_j}.
+for every labelled clip v except those of a task's last step, and every distinct text T_j of the tasks' steps. A text
+is positive if it describes a later step of the clip's task. A model without predictions scores π̄_v · π_{T_j}.
 
-A learner without text knows a step by its pictures: π_{T_j} is the unit-norm mean π of the clips that show it in other
-videos than v's.
+For a model without text, pictures stand in for a step: π_{T_j} is the unit-norm mean π of the clips that show it in
+videos other than v's.
 
 Shapes: Q queries (clips), C clips, T texts, D dims.
 """
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import torch
@@ -27,9 +27,13 @@ from mmcc.evaluation.adapter import Embedding, ModelAdapter, TextAdapter, finite
 from mmcc.evaluation.clips import clip_nodes, clips_in_time
 from mmcc.evaluation.embedding import EmbeddedVideo
 from mmcc.evaluation.results import TaskResult
+from mmcc.evaluation.task import PRIMARY, RELATED, VALIDATION, EvaluationTask, Needs, WhichVideos
 from mmcc.metrics import PerVideo, percentile_rank, recall_by_chance, retrieval_figures
 from mmcc.models.mlp import unit_norm
 from mmcc.models.nodes import TEXT
+
+if TYPE_CHECKING:
+    from mmcc.evaluation.evaluator import Evaluator
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -40,25 +44,25 @@ RECALLS = (1, 5, 10)  # the paper's
 
 
 def evaluate(adapter: ModelAdapter, videos: Sequence[EmbeddedVideo], tasks: Mapping[str, Task]) -> TaskResult:
-    """Recalls and percentile ranks of later steps among the texts of all the tasks given.
+    """Recalls and percentile ranks of later steps among the texts of all the given tasks.
 
-    `…/current_removed`: the same without the clip's own step among the candidates (unless a later step is alike),
-    which a score that only recognises the present ranks first. `percentile_current` is where that step ranks: below 50
-    the future is sought away from the present.
+    `…/current_removed`: the same without the clip's own step among the candidates (unless a later step has the same
+    text), since a score that only recognises the present ranks it first. `percentile_current` is the rank of that
+    step: below 50, the model looks for the future away from the present.
     """
     clips, notes = _gather(videos, tasks)
     if clips is None:
-        return TaskResult(NAME, {}, notes=[*notes, "no clip of a step that others follow is labelled"])
+        return TaskResult(NAME, {}, notes=[*notes, "no labelled clip shows a step that others follow"])
     clips, scores = _scores(adapter, clips, notes)
     asked = np.asarray(clips.positive.any(axis=1))
     if not asked.any() or len(clips.texts) < 2:
-        return TaskResult(NAME, {}, notes=[*notes, "no clip is left to ask about"])
+        return TaskResult(NAME, {}, notes=[*notes, "no labelled clip is left to query with"])
     kept = clips.of(asked)
     query_figures = retrieval_figures(scores[asked], kept.positive, RECALLS)
     query_figures |= _without_current(scores[asked], kept)
     ids = [video.id for video in videos]
     figures = {name: PerVideo.of(values, kept.video, ids) for name, values in query_figures.items()}
-    shown = kept.own.any(axis=1)  # a learner without text may not know its step
+    shown = kept.own.any(axis=1)  # a model without text may not know its step
     current = percentile_rank(scores[asked][shown], kept.own[shown].argmax(axis=1))
     figures["percentile_current"] = PerVideo.of(current, kept.video[shown], ids)
     return TaskResult(NAME, figures, references(kept.positive, kept.of_task), notes)
@@ -66,13 +70,13 @@ def evaluate(adapter: ModelAdapter, videos: Sequence[EmbeddedVideo], tasks: Mapp
 
 @dataclass(frozen=True)
 class _Clips:
-    """All labelled clips of the videos; those of a task's last step have no positive."""
+    """All labelled clips of the videos; clips of a task's last step have no positive."""
 
     nodes: Embedding  # [C, D]
     video: Ints  # [C]
-    own: Bools  # [C, T] the text of the step it shows
+    own: Bools  # [C, T] the text of the step a clip shows
     positive: Bools  # [C, T] the texts of the later steps of its task
-    of_task: Bools  # [C, T] the texts of all of them
+    of_task: Bools  # [C, T] the texts of all steps of its task
     texts: list[str]  # [T]
 
     def of(self, clips: Bools) -> _Clips:
@@ -119,8 +123,8 @@ def _gather(videos: Sequence[EmbeddedVideo], tasks: Mapping[str, Task]) -> tuple
         own.append(np.eye(len(texts), dtype=bool)[columns[steps]])
         positive.append(later[steps])
         of_task.append(np.isin(np.arange(len(texts)), columns)[None].repeat(len(clips), axis=0))
-    notes = [f"{strangers} videos are of other tasks"] if strangers else []
-    notes += [f"{unlabelled} videos have no labelled step, or no frame"] if unlabelled else []
+    notes = [f"{strangers} videos belong to other tasks"] if strangers else []
+    notes += [f"{unlabelled} videos have no labelled step or no frame"] if unlabelled else []
     if not nodes or not any(rows.any() for rows in positive):
         return None, notes
     together = Embedding(*(torch.cat(parts) for parts in zip(*nodes, strict=True)))
@@ -137,7 +141,7 @@ def _later(steps: Sequence[str], column: Mapping[str, int]) -> Bools:
 
 
 def _scores(adapter: ModelAdapter, clips: _Clips, notes: list[str]) -> tuple[_Clips, Floats]:
-    """Of every clip against every text [C, T]; texts that the learner cannot know are left out of both."""
+    """Every clip against every text [C, T]; texts that the model cannot know are dropped from both."""
     with torch.inference_mode():
         future = finite(adapter.future(clips.nodes), adapter)
         if TEXT in adapter.modalities:
@@ -154,7 +158,7 @@ def _scores(adapter: ModelAdapter, clips: _Clips, notes: list[str]) -> tuple[_Cl
 
 
 def _understood(adapter: ModelAdapter, clips: _Clips, notes: list[str]) -> _Clips:
-    """Texts of which no word is known are all the same to a learner, and say nothing of it."""
+    """Drop the texts without a known word: they all look the same to a model."""
     known_T = understood(adapter, clips.texts)
     if not known_T.all():
         strange = int((~known_T).sum())
@@ -163,14 +167,14 @@ def _understood(adapter: ModelAdapter, clips: _Clips, notes: list[str]) -> _Clip
 
 
 def shown_in_several(own_CT: Bools, video_C: Ints) -> Bools:
-    """[T]: the texts whose step is shown in more than one video, so that each video finds it in another."""
+    """[T]: the texts whose step is shown in more than one video, so that every video finds it in another one."""
     shown_in = np.zeros((int(video_C.max()) + 1, own_CT.shape[1]), bool)
     np.logical_or.at(shown_in, video_C, own_CT)
     return np.asarray(shown_in.sum(axis=0) > 1)
 
 
 def by_pictures(future_CD: Tensor, pi_CD: Tensor, own_CT: Bools, video_C: Ints) -> Tensor:
-    """[C, T]: each clip's future against the mean π of every text's clips: all of them, less those of its own video."""
+    """[C, T]: each clip's future against the mean π of every text's clips, except those of its own video."""
     own = torch.from_numpy(own_CT).to(pi_CD.dtype)
     total_TD = own.T @ pi_CD
     scores_CT = torch.empty_like(own)
@@ -182,7 +186,7 @@ def by_pictures(future_CD: Tensor, pi_CD: Tensor, own_CT: Bools, video_C: Ints) 
 
 
 def _without_current(scores_QT: Floats, clips: _Clips) -> dict[str, Floats]:
-    """The figures where each query's own text is no candidate, unless it is what a later step has, too."""
+    """The figures with each query's own text removed from the candidates, unless a later step has the same text."""
     if len(clips.texts) < 3:
         return {}  # a rank needs two candidates
     taken_out = clips.own & ~clips.positive
@@ -201,15 +205,41 @@ def _without_current(scores_QT: Floats, clips: _Clips) -> dict[str, Floats]:
 
 
 def references(positive_QT: Bools, of_task_QT: Bools) -> dict[str, float]:
-    """Expected over all orders: of all texts (chance), of the task's own put first (task known), of the later steps'
-    put first (step known)."""
+    """Expected values over random orders: of all texts (chance), with the task's own texts first (task known), with
+    the later steps' texts first (step known)."""
     m, task, n = positive_QT.sum(axis=1), of_task_QT.sum(axis=1), positive_QT.shape[1]
     expected = {"chance/percentile_current": 50.0}
     for name, among in (("chance", np.full_like(m, n)), ("task_known", task), ("step_known", m)):
         for k in RECALLS:
             expected[f"{name}/recall@{k}"] = 100 * float(recall_by_chance(m, among, k).mean())
-        # The places of m positives, in random order among the first `among` of n: their lowest, mean and highest.
+        # The lowest, mean and highest place of m positives in random order among the first `among` of n.
         for which, place in (("worst", m), ("mean", (m + 1) / 2), ("best", np.ones_like(m))):
             ahead = place * (among + 1) / (m + 1) - 1
             expected[f"{name}/percentile_{which}"] = 100 * float((1 - ahead / (n - 1)).mean())
     return expected
+
+
+def _task(
+    name: str, title: str, question: str, videos: WhichVideos = PRIMARY, *, group: str = "", offered: bool = True
+) -> EvaluationTask:
+    def run(evaluator: Evaluator) -> TaskResult:
+        tasks = evaluator.videos.tasks(primary=videos != RELATED)
+        return evaluate(evaluator.adapter, evaluator.embedded(videos), tasks)
+
+    recalls = {f"recall@{k}": f"later steps among the first {k}, %" for k in RECALLS}
+    headline = {"percentile_mean": "mean percentile rank of later steps", **recalls}
+    return EvaluationTask(name, title, question, run, Needs(videos, steps=True), headline, group=group, offered=offered)
+
+
+_QUESTION = "From one clip: which steps are still to come, among those of all tasks?"
+ANTICIPATION = _task(NAME, "Anticipation", _QUESTION)
+TRANSFER_ANTICIPATION = _task(
+    f"transfer-{NAME}",
+    "Anticipation in tasks never trained on",
+    "The same, in related tasks.",
+    RELATED,
+    group="transfer",
+)
+CHOOSING_ANTICIPATION = _task(
+    f"choosing-{NAME}", "Anticipation on validation videos", _QUESTION, VALIDATION, offered=False
+)

@@ -5,9 +5,9 @@ Rows are features, columns ways to choose the pairs (`mmcc.evaluation.pairs`). O
 
     p(a before b) = σ(w · (z_a - z_b)),       w = argmin  mean log(1 + e^{∓ w · (z_a - z_b)}) + λ/2 |w|²
 
-(the objective is convex and stays the same when both the orders and the sign of w are turned, so that the two halves
-of the layer are opposite and its bias is 0). λ is chosen on a fifth of the training videos. The row "from_scratch" is
-a whole network trained for the task on the training pairs alone. Training and test pairs are of different videos.
+(the objective is convex, and flipping both the order and the sign of w leaves it unchanged, so the two halves of the
+layer are opposite and its bias is 0). λ is chosen on a fifth of the training videos. The row "from_scratch" is a whole
+network trained on the training pairs alone. Training and test pairs come from different videos.
 
 Shapes: P pairs, D dims.
 """
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import torch
@@ -32,25 +32,29 @@ from mmcc.evaluation.embedding import EmbeddedVideo
 from mmcc.evaluation.features_only import encoder_for
 from mmcc.evaluation.pairs import FramePairs, sample_pairs
 from mmcc.evaluation.results import TaskResult
+from mmcc.evaluation.task import EvaluationTask, Needs
 from mmcc.metrics import PerVideo
 from mmcc.models.encoders import build_frame_encoder
 from mmcc.models.mlp import mlp
 
-STRENGTHS = (10.0, 1.0, 0.1, 0.01, 0.001, 0.0001)  # of λ, on features of unit size; from the strongest on
+if TYPE_CHECKING:
+    from mmcc.evaluation.evaluator import Evaluator
+
+STRENGTHS = (10.0, 1.0, 0.1, 0.01, 0.001, 0.0001)  # of λ, on features of unit size; the strongest first
 GRADIENT_TOLERANCE = 1e-6  # the fit ends when no component of the gradient is larger
-HELD_OUT = 5  # of so many training videos one chooses λ
+HELD_OUT = 5  # one training video in five is held out to choose λ
 SCRATCH, AVERAGE = "from_scratch", "average"
 
 
 class Split(NamedTuple):
-    """A learner's embedding of the videos to learn from and of those to test on."""
+    """A model's embeddings of the training and the test videos."""
 
     train: Sequence[EmbeddedVideo]
     test: Sequence[EmbeddedVideo]
 
 
 class Examples(NamedTuple):
-    """The pairs of a column: chosen alike in both parts."""
+    """The pairs of a column, chosen in the same way in both parts."""
 
     train: FramePairs
     test: FramePairs
@@ -58,12 +62,12 @@ class Examples(NamedTuple):
 
 @dataclass(frozen=True)
 class Scratch:
-    """What the network from scratch is given; by default about a minute on 2 cores."""
+    """Settings of the network trained from scratch; by default about a minute on 2 cores."""
 
     corpus: Corpus  # the frames themselves
     steps: int = 600
     batch_size: int = 64  # pairs
-    lr: float = 1e-3  # Adam, falling to 0 in a cosine
+    lr: float = 1e-3  # Adam, with cosine decay to 0
     width: int = 16
     dims: int = 128
     seed: int = 0
@@ -79,8 +83,8 @@ def evaluate(
 ) -> TaskResult:
     """Accuracy in percent, "accuracy/FEATURES/SAMPLER", with averages of rows and columns (without from_scratch).
 
-    `samplers`: columns, a learner each, or None for pairs at random. `embedded`: rows, by the learner's name; those of
-    the samplers must be among them. All of the same videos.
+    `samplers`: columns, a model each, or None for random pairs. `embedded`: rows, by the model's name, including those
+    of the samplers; all of the same videos.
     """
     _require_same_videos(embedded)
     any_split = next(iter(embedded.values()))
@@ -105,12 +109,12 @@ def evaluate(
 
 
 def linear_accuracy(features: Split, examples: Examples) -> PerVideo:
-    """Of a linear classifier on frozen features, in percent."""
+    """The accuracy of a linear classifier on frozen features, in percent."""
     train, test = (differences(videos, pairs) for videos, pairs in zip(features, examples, strict=True))
     scale = train.square().mean(dim=0).sqrt().clamp(min=1e-12)
     train, test = train / scale, test / scale
     label = torch.from_numpy(examples.train.earlier_first)
-    _, number = np.unique(examples.train.of_video, return_inverse=True)  # of the videos that have a pair
+    _, number = np.unique(examples.train.of_video, return_inverse=True)  # among the videos that have a pair
     weights = fit_linear(train, label, torch.from_numpy(number % HELD_OUT == 0))
     return _accuracy(test @ weights, examples.test)
 
@@ -124,7 +128,7 @@ def differences(videos: Sequence[EmbeddedVideo], pairs: FramePairs) -> Tensor:
 
 
 def fit_linear(x_PD: Tensor, label_P: Tensor, held_out_P: Tensor) -> Tensor:
-    """w [D] of the strength with the least log-loss on the held-out pairs, trained again with them."""
+    """w [D] for the strength with the lowest log loss on the held-out pairs, fitted again on all pairs."""
     turned_PD = x_PD * torch.where(label_P, 1.0, -1.0)[:, None]  # so that w should be positive along every row
     losses = []
     weights_D = x_PD.new_zeros(x_PD.shape[1])
@@ -134,8 +138,8 @@ def fit_linear(x_PD: Tensor, label_P: Tensor, held_out_P: Tensor) -> Tensor:
     return _minimised(turned_PD, STRENGTHS[int(np.argmin(losses))], weights_D)
 
 
-def _minimised(turned_PD: Tensor, strength: float, begin_D: Tensor) -> Tensor:
-    weights_D = begin_D.clone().requires_grad_()
+def _minimised(turned_PD: Tensor, strength: float, start_D: Tensor) -> Tensor:
+    weights_D = start_D.clone().requires_grad_()
     optimizer = torch.optim.LBFGS(
         [weights_D],
         max_iter=2000,  # enough: 512 dims under the weakest penalty take about 500
@@ -155,7 +159,7 @@ def _minimised(turned_PD: Tensor, strength: float, begin_D: Tensor) -> Tensor:
 
 
 class PairNetwork(nn.Module):
-    """A frame encoder for both frames, and h([z_a, z_b]) - h([z_b, z_a]): the other order gives the opposite."""
+    """A frame encoder for both frames, and h([z_a, z_b]) - h([z_b, z_a]): swapping the frames flips the sign."""
 
     def __init__(self, encoder: nn.Module, dims: int) -> None:
         super().__init__()
@@ -169,7 +173,7 @@ class PairNetwork(nn.Module):
 
 
 def scratch_accuracy(examples: Examples, scratch: Scratch) -> PerVideo:
-    """Of a network trained on the training pairs, in percent."""
+    """The accuracy of a network trained on the training pairs, in percent."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(scratch.seed)
         encoder = build_frame_encoder(encoder_for(scratch.corpus, scratch.width), scratch.dims)
@@ -186,10 +190,10 @@ def scratch_accuracy(examples: Examples, scratch: Scratch) -> PerVideo:
 def _train(network: PairNetwork, pairs: FramePairs, scratch: Scratch) -> None:
     optimizer = torch.optim.Adam(network.parameters(), lr=scratch.lr)
     falling = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, scratch.steps)
-    chance = np.random.Generator(np.random.PCG64(scratch.seed))
+    rng = np.random.Generator(np.random.PCG64(scratch.seed))
     sign_P = torch.from_numpy(np.where(pairs.earlier_first, 1.0, -1.0)).float()
     for _ in range(scratch.steps):
-        batch = (chance.random(min(scratch.batch_size, len(pairs))) * len(pairs)).astype(np.int64)
+        batch = (rng.random(min(scratch.batch_size, len(pairs))) * len(pairs)).astype(np.int64)
         margin = network(*_frames(scratch.corpus, pairs, batch))
         optimizer.zero_grad()
         F.softplus(-margin * sign_P[batch]).mean().backward()  # type: ignore[no-untyped-call]
@@ -208,7 +212,7 @@ def _frames(corpus: Corpus, pairs: FramePairs, batch: NDArray[np.int64]) -> tupl
 
 
 def _accuracy(margin_P: Tensor, pairs: FramePairs) -> PerVideo:
-    """A margin above 0 says that the first frame is the earlier one; none at all is half right."""
+    """A positive margin means that the first frame came first; a margin of 0 counts as half right."""
     said = np.sign(margin_P.double().numpy())
     right = 0.5 + 0.5 * said * np.where(pairs.earlier_first, 1, -1)
     return PerVideo.of(100 * right, pairs.of_video, pairs.videos)
@@ -228,8 +232,8 @@ def _seconds_apart(videos: Sequence[EmbeddedVideo], pairs: FramePairs) -> NDArra
 
 
 def _right_by_steps(videos: Sequence[EmbeddedVideo], pairs: FramePairs) -> NDArray[np.float64]:
-    """[P]: how often one is right who goes by the numbers of the steps shown, and tosses a coin where none is, or the
-    same."""
+    """[P]: the accuracy of ordering by the numbers of the steps shown, with a coin toss where a frame shows no step or
+    both show the same one."""
     steps = [_step_numbers(video) for video in videos]
     first, second = (
         np.array([steps[video][frame] for video, frame in zip(pairs.of_video, frames, strict=True)], np.float64)
@@ -240,7 +244,7 @@ def _right_by_steps(videos: Sequence[EmbeddedVideo], pairs: FramePairs) -> NDArr
 
 
 def _step_numbers(video: EmbeddedVideo) -> NDArray[np.float64]:
-    """[n]: the number of the step that each frame shows, NaN where it shows none."""
+    """[n]: the number of the step that each frame shows, or NaN."""
     numbers = np.full(len(video.times), np.nan)
     for step in video.steps:
         numbers[(step.start <= video.times) & (video.times < step.end)] = step.step
@@ -253,17 +257,46 @@ def _require_same_videos(embedded: Mapping[str, Split]) -> None:
         raise ValueError("all features must be of the same videos, in the same order")
     train, test = ids.pop()
     if set(train) & set(test):
-        raise ValueError("a video is both to learn from and to test on")
+        raise ValueError("a video is in both the training and the test part")
 
 
 def _require_pairs(examples: Examples) -> None:
-    learnt, tested = (len(np.unique(pairs.of_video)) for pairs in examples)
-    if learnt < 2 or not tested:
-        cause = f"{learnt} videos to learn from and {tested} to test on have two frames to compare"
-        raise InputError("arrow of time", cause, "It takes two videos to learn from, and one to test on.")
+    trained, tested = (len(np.unique(pairs.of_video)) for pairs in examples)
+    if trained < 2 or not tested:
+        cause = f"{trained} training videos and {tested} test videos have two frames to compare"
+        raise InputError("arrow of time", cause, "It needs at least two training videos and one test video.")
 
 
 def _notes(split: Split) -> list[str]:
-    notes = [f"{len(split.train)} videos to learn from, {len(split.test)} to test on"]
+    notes = [f"{len(split.train)} training videos, {len(split.test)} test videos"]
     short = sum(len(video.times) < 2 for part in split for video in part)
     return notes + ([f"{short} of them have fewer than two frames"] if short else [])
+
+
+_CHOSEN = {"at_random": "pairs at random", "own_choice": "pairs that the model chooses"}
+
+
+def _run(evaluator: Evaluator) -> TaskResult:
+    """One model's features, on random pairs and on the pairs it chooses itself."""
+    adapter = evaluator.adapter
+    embedded = {adapter.name: Split(evaluator.training, evaluator.primary)}
+    result = evaluate({"at_random": None, "own_choice": adapter}, embedded)
+    figures = {name: figure for name, figure in result.figures.items() if AVERAGE not in name.split("/")}
+    return TaskResult(result.task, figures, result.references, result.notes)  # averages are over several models
+
+
+def _in_words(figure: str) -> str:
+    """ "accuracy/MODEL/SAMPLER" and "forward/SAMPLER"; seconds apart are for the table alone."""
+    kind, *_, sampler = figure.split("/")
+    chosen = _CHOSEN.get(sampler, sampler)
+    return {"accuracy": f"right on {chosen}, %", "forward": f"{chosen} go forward, %"}.get(kind, "")
+
+
+ARROW = EvaluationTask(
+    "arrow",
+    "The arrow of time",
+    "Of two frames: which came first?",
+    _run,
+    Needs(training_videos=True),
+    describe=_in_words,
+)

@@ -1,19 +1,19 @@
-"""How sure an anticipation is: scores made probabilities, by videos that nothing was learnt from.
+"""How certain an anticipation is: scores turned into probabilities, fitted on held-out videos.
 
     x_j = (g_fwd(z̄_v) · π_j, π̄_v · π_j, g_back(z̄_v) · π_j),   x̄ = mean of x_j over the list
     P(step j is yet to come) = σ(w · x_j + u · x̄ + b)
     P(none of the list is)   = σ(c · x̄ + d log T + e), within 1 - Σ_j P_j and 1 - max_j P_j
 
-"Yet to come": a later step of the clip's task has its text, as in Table 2. The past counts against a step, because what
-lies behind looks as much like the task as what lies ahead; x̄ says whether the list is of the clip's task at all.
+"Yet to come": a later step of the clip's task has its text, as in Table 2. The past counts against a step, because
+steps already done resemble the task as much as those ahead; x̄ says whether the list belongs to the clip's task at all.
 
-Fitted on what is true of labelled clips of held-out videos and six lists each: the steps of the clip's task, every
-second one, a single one, and the same of another task: so half the lists are of another task. How far off probabilities
-are is their expected calibration error, over bins of equal mass:
+Fitted on labelled clips of held-out videos, with six lists each: the steps of the clip's task, every second one, a
+single one, and the same of another task, so half the lists belong to another task. Probabilities are judged by their
+expected calibration error, over bins of equal mass:
 
     ECE = Σ_bins n_bin / n · |mean probability - share that came true|
 
-Nothing here loads torch by itself: a calibration is applied where no model is.
+Importing this does not load torch: a calibration is also applied to cached scores, without a model.
 
 Shapes: E kinds of evidence, P pairs of a clip and a step, L lists, T steps of a list.
 """
@@ -38,7 +38,7 @@ Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 
 BINS = 15  # as is usual
-_RIDGE = 1e-3  # of the mean loss: weights stay finite where a handful of clips can be told apart without fault
+_RIDGE = 1e-3  # of the mean loss: weights stay finite where a handful of clips are perfectly separable
 _STEPS = 50  # of Newton's method, which needs about ten
 
 
@@ -48,21 +48,21 @@ class Asked(NamedTuple):
     evidence: Floats  # [P, E]
     comes: Bools  # [P]
     of_list: Ints  # [P]
-    own: Bools  # [L] whether the list is of the clip's own task
-    last: Bools  # [L] whether the clip is of its task's last step
+    own: Bools  # [L] whether the list belongs to the clip's own task
+    last: Bools  # [L] whether the clip shows its task's last step
 
 
 class Bin(NamedTuple):
-    """Probabilities that lie close together: their mean, the share that came true, and how many there are."""
+    """Similar probabilities: their mean, the share that came true, and their number."""
 
     probability: float
     share: float
-    told: int
+    size: int
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """Weights of the evidence, and how well the probabilities did on other videos still."""
+    """Weights of the evidence, and how good the probabilities are on a third set of videos."""
 
     steps_weights: tuple[float, ...]  # [2 E + 1] w, u, b
     none_weights: tuple[float, ...]  # [E + 2] c, d, e
@@ -70,13 +70,13 @@ class Calibration:
     reliability: Mapping[str, list[Bin]] = field(default_factory=dict)  # by "steps/before", "steps/after", "none/after"
 
     def __call__(self, evidence_TE: Floats) -> tuple[Floats, float]:
-        """The probability of each step of a list [T] that it is yet to come, and of none of them."""
+        """For each step of a list [T] the probability that it is yet to come, and the probability that none is."""
         of_list = np.zeros(len(evidence_TE), np.int64)
         steps, none = self.of_lists(evidence_TE, of_list)
         return steps, float(none[0])
 
     def of_lists(self, evidence_PE: Floats, of_list_P: Ints) -> tuple[Floats, Floats]:
-        """Of many lists at once: [P] and [L]."""
+        """The same for many lists at once: [P] and [L]."""
         mean_LE, lengths = _list_means(evidence_PE, of_list_P)
         steps = _sigmoid(_affine(_for_steps(evidence_PE, mean_LE, of_list_P), self.steps_weights))
         none = _sigmoid(_affine(_for_none(mean_LE, lengths), self.none_weights))
@@ -93,28 +93,28 @@ class Calibration:
 
     @classmethod
     def from_json(cls, content: Mapping[str, Any]) -> Calibration:
-        """ValueError where it is none, or of another version."""
+        """ValueError where the content is not a calibration, or has another schema."""
         try:
             if content["schema"] != 1:
-                raise ValueError(f"schema {content['schema']!r} is not known")
+                raise ValueError(f"schema {content['schema']!r} is unknown")
             steps, none = (tuple(map(float, content[name])) for name in ("steps_weights", "none_weights"))
             kinds = len(none) - 2
             if not np.isfinite([*steps, *none]).all() or kinds not in (2, 3) or len(steps) != 2 * kinds + 1:
-                raise ValueError("its weights are not those of two or three kinds of evidence")
+                raise ValueError("its weights do not fit two or three kinds of evidence")
             bins = {name: [Bin(*each) for each in found] for name, found in content["reliability"].items()}
             return cls(steps, none, {name: float(value) for name, value in content["figures"].items()}, bins)
         except (KeyError, TypeError, AttributeError) as error:
-            raise ValueError(f"is no calibration ({error!r})") from None
+            raise ValueError(f"is not a calibration ({error!r})") from None
 
 
 def uncalibrated(evidence_PE: Floats, of_list_P: Ints, temperature: float) -> tuple[Floats, Floats]:
-    """What the scores alone say [P], [L]: σ(g_fwd(z̄_v) · π_j / τ), and that none comes if each step fails by itself."""
+    """From the scores alone [P], [L]: σ(g_fwd(z̄_v) · π_j / τ), and "none" as if the steps were independent."""
     steps = _sigmoid(evidence_PE[:, 0] / temperature)
     return steps, np.exp(np.bincount(of_list_P, np.log1p(-np.minimum(steps, 1 - 1e-12))))
 
 
 def calibrate(fit: Asked, test: Asked | None = None, *, temperature: float = 0.1) -> Calibration:
-    """Fitted on some videos' questions, and measured on others'."""
+    """Fit on some videos' lists, and measure on others'."""
     mean_LE, lengths = _list_means(fit.evidence, fit.of_list)
     fitted = Calibration(
         logistic(_for_steps(fit.evidence, mean_LE, fit.of_list), fit.comes),
@@ -124,26 +124,26 @@ def calibrate(fit: Asked, test: Asked | None = None, *, temperature: float = 0.1
 
 
 def logistic(evidence_PE: Floats, true_P: Bools) -> tuple[float, ...]:
-    """Weights and bias [E + 1] of the likeliest logistic regression, by Newton's method."""
+    """Weights and bias [E + 1] of the maximum-likelihood logistic regression, by Newton's method."""
     x = np.concatenate([evidence_PE, np.ones((len(evidence_PE), 1))], axis=1)
-    ridge = _RIDGE * np.diag([1.0] * evidence_PE.shape[1] + [1e-3])  # the bias is free but for lists all alike
+    ridge = _RIDGE * np.diag([1.0] * evidence_PE.shape[1] + [1e-3])  # almost none on the bias
     weights = np.zeros(x.shape[1])
     for _ in range(_STEPS):
         p = _sigmoid(x @ weights)
         slope = x.T @ (p - true_P) / len(x) + ridge @ weights
         bend = (x * (p * (1 - p))[:, None]).T @ x / len(x) + ridge
         step = np.linalg.solve(bend, slope)
-        weights = weights - step * min(1.0, 5.0 / float(np.abs(step).max(initial=1e-12)))  # no leaps where p is flat
+        weights = weights - step * min(1.0, 5.0 / float(np.abs(step).max(initial=1e-12)))  # damped, since p may be flat
         if np.abs(step).max() < 1e-9:
             break
     return tuple(float(weight) for weight in weights)
 
 
 def calibration_error(probability_P: Floats, true_P: Bools, bins: int = BINS) -> float:
-    """The expected calibration error; NaN of nothing."""
+    """The expected calibration error; NaN without data."""
     found = reliability(probability_P, true_P, bins)
-    total = sum(each.told for each in found)
-    return sum(each.told * abs(each.probability - each.share) for each in found) / total if total else float("nan")
+    total = sum(each.size for each in found)
+    return sum(each.size * abs(each.probability - each.share) for each in found) / total if total else float("nan")
 
 
 def reliability(probability_P: Floats, true_P: Bools, bins: int = BINS) -> list[Bin]:
@@ -155,7 +155,7 @@ def reliability(probability_P: Floats, true_P: Bools, bins: int = BINS) -> list[
 
 
 def ask(adapter: ModelAdapter, videos: Sequence[EmbeddedVideo], tasks: Mapping[str, Task]) -> Asked | None:
-    """All that can be asked of labelled clips; None where nothing is labelled, or nothing comes."""
+    """Every labelled clip with its lists; None where nothing is labelled, or no step is yet to come."""
     texts = sorted({text for task in tasks.values() for text in task.steps})
     column = {text: at for at, text in enumerate(texts)}
     if not texts:
@@ -180,7 +180,7 @@ def ask(adapter: ModelAdapter, videos: Sequence[EmbeddedVideo], tasks: Mapping[s
 
 
 def clip_evidence(adapter: ModelAdapter, node: Embedding) -> list[Any]:
-    """A clip's future, present and, where the learner has one, past, in the space of texts: [..., D] each."""
+    """A clip's future, present and, if the model predicts it, past, in the space of texts: [..., D] each."""
     from mmcc.evaluation.adapter import finite
 
     kinds = [adapter.future(node), node.pi] + ([adapter.past(node)] if adapter.past else [])
@@ -204,7 +204,7 @@ def _clips(
 
 
 def _lists(task: Task, tasks: Mapping[str, Task], clip: int) -> Iterator[tuple[bool, list[str]]]:
-    """Whether a list is of the clip's own task, and its steps; which parts and which other task changes by clip."""
+    """Whether a list belongs to the clip's own task, and its steps; parts and other tasks take turns over the clips."""
     others = [other for other in tasks.values() if other.id != task.id and other.steps]
     for asked in (task, others[clip % len(others)]) if others else (task,):
         steps = list(dict.fromkeys(asked.steps))
@@ -213,22 +213,22 @@ def _lists(task: Task, tasks: Mapping[str, Task], clip: int) -> Iterator[tuple[b
 
 
 def none_comes(asked: Asked) -> Bools:
-    """[L]: whether nothing of a list is yet to come."""
+    """[L]: whether no step of a list is yet to come."""
     return np.asarray(np.bincount(asked.of_list, asked.comes, len(asked.own)) == 0)
 
 
 def _measured(fitted: Calibration, test: Asked, temperature: float) -> Calibration:
     steps, none = fitted.of_lists(test.evidence, test.of_list)
     steps_before, none_before = uncalibrated(test.evidence, test.of_list, temperature)
-    told = {"steps/before": (steps_before, test.comes), "steps/after": (steps, test.comes)}
-    told |= {"none/before": (none_before, none_comes(test)), "none/after": (none, none_comes(test))}
-    figures = {f"ece/{name}": calibration_error(*each) for name, each in told.items()}
+    compared = {"steps/before": (steps_before, test.comes), "steps/after": (steps, test.comes)}
+    compared |= {"none/before": (none_before, none_comes(test)), "none/after": (none, none_comes(test))}
+    figures = {f"ece/{name}": calibration_error(*each) for name, each in compared.items()}
     figures |= {"lists": float(len(test.own)), "pairs": float(len(test.comes))}
-    whole = np.bincount(test.of_list) > 2  # of single steps, most do not come
+    whole = np.bincount(test.of_list) > 2  # most single steps do not come
     for name, lists in (("own", test.own & ~test.last), ("last", test.own & test.last), ("other", ~test.own)):
-        if (lists & whole).any():  # how much "none of these" rises where none is
+        if (lists & whole).any():  # whether "none of these" rises where none is
             figures[f"none_mean/{name}"] = float(none[lists & whole].mean())
-    return replace(fitted, figures=figures, reliability={name: reliability(*each) for name, each in told.items()})
+    return replace(fitted, figures=figures, reliability={name: reliability(*each) for name, each in compared.items()})
 
 
 def _list_means(evidence_PE: Floats, of_list_P: Ints) -> tuple[Floats, Floats]:
@@ -248,12 +248,12 @@ def _for_none(mean_LE: Floats, lengths_L: Floats) -> Floats:
 
 def _affine(x: Floats, weights: tuple[float, ...]) -> Floats:
     if x.shape[1] != len(weights) - 1:
-        raise ValueError(f"a calibration of {len(weights) - 1} weights does not go with {x.shape[1]} of evidence")
+        raise ValueError(f"a calibration of {len(weights) - 1} weights does not fit {x.shape[1]} columns of evidence")
     return np.asarray(x @ np.array(weights[:-1]) + weights[-1])
 
 
 def _possible(none_L: Floats, steps_P: Floats, of_list_P: Ints) -> Floats:
-    """That none comes is no likelier than that the likeliest does not, and makes up for what all lack of one."""
+    """Clip P(none) to what the steps allow: at most 1 - max_j P_j, at least 1 - Σ_j P_j."""
     likeliest = np.zeros_like(none_L)
     np.maximum.at(likeliest, of_list_P, steps_P)
     return np.clip(none_L, 1 - np.bincount(of_list_P, steps_P), 1 - likeliest)

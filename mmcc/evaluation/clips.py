@@ -1,4 +1,4 @@
-"""Labelled clips as nodes: the mean of what is seen, or said, between a step's start and its end.
+"""Labelled clips as nodes: the mean over the frames, or the utterances, between a clip's start and its end.
 
 Shapes: C clips, n frames or k utterances of a video, D dims.
 """
@@ -20,14 +20,14 @@ Times = NDArray[np.float64]
 
 
 def clips_in_time(video: EmbeddedVideo) -> list[LabelledClip]:
-    """A video's labelled clips in the order they are shown."""
+    """A video's labelled clips in order of time."""
     return sorted(video.steps, key=lambda clip: (clip.start, clip.end))
 
 
 def clip_nodes(video: EmbeddedVideo, clips: Sequence[LabelledClip]) -> Embedding:
-    """What is seen in each clip [C, D]: mean z of its frames, unit-norm mean of their π.
+    """The frames of each clip as one node [C, D]: mean z, unit-norm mean π.
 
-    A clip too short for the corpus's frame rate is seen by the one frame nearest to its middle.
+    A clip too short to contain a frame takes the one nearest to its middle.
     """
     inside_Cn = within(video.times, clips)
     middles = np.array([(clip.start + clip.end) / 2 for clip in clips])
@@ -38,8 +38,8 @@ def clip_nodes(video: EmbeddedVideo, clips: Sequence[LabelledClip]) -> Embedding
 
 
 def said_in(video: EmbeddedVideo, clips: Sequence[LabelledClip]) -> tuple[Embedding, NDArray[np.bool_]]:
-    """What is said in each clip [C, D], of the utterances centred in it; and in which of them [C] anything is."""
-    assert video.utterances is not None, "the learner knows no text"
+    """The utterances centred in each clip as one node [C, D], and which clips [C] have any."""
+    assert video.utterances is not None, "the model does not embed text"
     inside_Ck = within(video.text_times, clips)
     return video.utterances.mean(_shares(inside_Ck, video.utterances)), np.asarray(inside_Ck.any(axis=1))
 
@@ -51,6 +51,6 @@ def within(times: Times, clips: Sequence[LabelledClip]) -> NDArray[np.bool_]:
 
 
 def _shares(inside_Cn: NDArray[np.bool_], nodes: Embedding) -> Tensor:
-    """Equal weights of what is inside; none where nothing is."""
+    """Equal weights for what is inside; all 0 where nothing is."""
     shares = inside_Cn / np.maximum(inside_Cn.sum(axis=1, keepdims=True), 1)
     return torch.from_numpy(shares).to(nodes.z.dtype)

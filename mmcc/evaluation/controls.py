@@ -1,11 +1,11 @@
-"""Is it dynamics, or only "looks late"? Two controls that know nothing of what a node becomes.
+"""Does a model learn dynamics, or only what looks late? Two controls that cannot know what a node becomes.
 
-1. g is fed its segment's mean embedding: whatever it then says of the future, the node did not tell it.
-2. Segments are ordered by where in a video such frames tend to be: t / T, by ridge regression from z,
+1. g receives the mean embedding of a node's segment instead of the node's own.
+2. Clips are ordered by where in a video such frames tend to be, t / T, by ridge regression from z:
 
     w = argmin  Σ (w · z + b - t / T)² + λ n |w|²
 
-over the frames of training videos, z standardised, λ chosen on a fifth of the videos.
+over the frames of training videos, with z standardised and λ chosen on a fifth of the videos.
 
 Shapes: n frames, C clips, D dims.
 """
@@ -14,24 +14,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from mmcc.evaluation import anticipation, unshuffling
 from mmcc.evaluation.adapter import Embedding
 from mmcc.evaluation.clips import clip_nodes
 from mmcc.evaluation.embedding import EmbeddedVideo
 from mmcc.evaluation.results import TaskResult
+from mmcc.evaluation.task import Needs
 from mmcc.evaluation.unshuffling import NAME, order_figures, shuffled
 
-SEGMENT_SECONDS = 64.0  # the paper's; MMCC+ learns from twice as long ones
+if TYPE_CHECKING:
+    from mmcc.evaluation.evaluator import Evaluator
+
+SEGMENT_SECONDS = 64.0  # the paper's; MMCC+ trains on segments twice as long
 STRENGTHS = (1.0, 0.1, 0.01, 0.001, 0.0001)  # of λ, on features of unit size
-HELD_OUT = 5  # of so many training videos one chooses λ
+HELD_OUT = 5  # one training video in five is held out to choose λ
 
 
 def segment_means(videos: Sequence[EmbeddedVideo], seconds: float = SEGMENT_SECONDS) -> list[EmbeddedVideo]:
-    """The same videos, every frame's z the mean of its segment's; π stays, so that what is retrieved is the same."""
+    """The same videos with every frame's z replaced by its segment's mean; π stays, so retrieval targets do too."""
     return [replace(video, frames=Embedding(_means(video, seconds), video.frames.pi)) for video in videos]
 
 
@@ -44,20 +50,20 @@ def _means(video: EmbeddedVideo, seconds: float) -> Tensor:
 
 
 def unshuffle_by_position(train: Sequence[EmbeddedVideo], test: Sequence[EmbeddedVideo]) -> TaskResult:
-    """The segments of each test video in order of the positions told for them."""
+    """The labelled clips of each test video in order of their predicted positions."""
     regressor = fit_position(train)
     places = {}
     for set_ in (shuffled(video) for video in test if len(video.steps) > 1 and len(video.times)):
         position_C = regressor(clip_nodes(set_.video, set_.clips).z)
         places[set_.video.id] = set_.places[np.argsort(position_C.numpy(), kind="stable")]
     left_out = len(test) - len(places)
-    notes = [f"{left_out} videos show fewer than two segments"] if left_out else []
+    notes = [f"{left_out} videos have fewer than two labelled clips"] if left_out else []
     return TaskResult(NAME, order_figures(places, [video.id for video in test]), notes=notes)
 
 
 @dataclass(frozen=True)
 class Position:
-    """Where in its video something like this tends to be: 0 at the start, 1 at the end."""
+    """Predicts where in its video a frame lies: 0 at the start, 1 at the end."""
 
     mean_D: Tensor
     scale_D: Tensor
@@ -69,7 +75,7 @@ class Position:
 
 
 def fit_position(videos: Sequence[EmbeddedVideo]) -> Position:
-    """By the strength with the least squared error on the held-out videos, fitted again with them."""
+    """With the strength that has the lowest squared error on the held-out videos, fitted again on all videos."""
     videos = [video for video in videos if len(video.times) > 1]
     held_out = torch.cat([torch.full((len(v.times),), at % HELD_OUT == 0) for at, v in enumerate(videos)])
     z_nD = torch.cat([video.frames.z for video in videos]).double()
@@ -84,6 +90,42 @@ def fit_position(videos: Sequence[EmbeddedVideo]) -> Position:
 def _fit(z_nD: Tensor, place_n: Tensor, strength: float) -> Position:
     mean_D, scale_D = z_nD.mean(dim=0), z_nD.std(dim=0, correction=0).clamp(min=1e-12)
     x_nD, offset = (z_nD - mean_D) / scale_D, place_n.mean()
-    held_back = strength * len(x_nD) * torch.eye(x_nD.shape[1], dtype=torch.float64)
-    weights_D = torch.linalg.solve(x_nD.T @ x_nD + held_back, x_nD.T @ (place_n - offset))
+    ridge = strength * len(x_nD) * torch.eye(x_nD.shape[1], dtype=torch.float64)
+    weights_D = torch.linalg.solve(x_nD.T @ x_nD + ridge, x_nD.T @ (place_n - offset))
     return Position(mean_D, scale_D, weights_D, float(offset))
+
+
+def _anticipate_from_means(evaluator: Evaluator) -> TaskResult:
+    return anticipation.evaluate(
+        evaluator.adapter, segment_means(evaluator.primary), evaluator.videos.tasks(primary=True)
+    )
+
+
+def _unshuffle_by_means(evaluator: Evaluator) -> TaskResult:
+    return unshuffling.evaluate(
+        evaluator.adapter, segment_means(evaluator.primary), evaluator.videos.tasks(primary=True)
+    )
+
+
+MEAN_ANTICIPATION = replace(
+    anticipation.ANTICIPATION,
+    name=f"mean-{anticipation.NAME}",
+    title="Anticipation from the segment's mean embedding",
+    run=_anticipate_from_means,
+    offered=False,
+)
+MEAN_UNSHUFFLING = replace(
+    unshuffling.UNSHUFFLING,
+    name=f"mean-{NAME}",
+    title="Unshuffling by the segment's mean embedding",
+    run=_unshuffle_by_means,
+    offered=False,
+)
+POSITION_UNSHUFFLING = replace(
+    unshuffling.UNSHUFFLING,
+    name=f"position-{NAME}",
+    title="Unshuffling by a regression of position",
+    run=lambda evaluator: unshuffle_by_position(evaluator.training, evaluator.primary),
+    needs=Needs(steps=True, training_videos=True),
+    offered=False,
+)

@@ -1,9 +1,9 @@
-"""Does a cycle come back to where it began, and do a moment's frame and words find each other? (Table 1)
+"""Does a cycle return to where it started, and do a moment's frame and words find each other? (Table 1)
 
-Over all segments of held-out videos, side by side, as validation cuts them; every edge sees every node, and the cycle
-walks the path that the model was trained on. The figures are those of `mmcc.objectives.scoring`, shares in percent,
-each the mean of its two modalities' (reported apart as "vision/…" and "text/…"). Starts are drawn by concreteness, and
-once more uniformly ("…/uniform_starts"), since a model that chooses easy starts is not thereby a better one.
+Over all consecutive segments of held-out videos, cut as in validation; every edge sees every node, and the cycle takes
+the path that the model was trained on. The figures are those of `mmcc.objectives.scoring`, shares in percent, each the
+mean over the two modalities (also reported separately as "vision/…" and "text/…"). Starts are sampled by concreteness,
+and once more uniformly ("…/uniform_starts"), since a model that prefers easy starts is not better for it.
 
 Shapes: B segments, V videos.
 """
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -23,12 +24,21 @@ from mmcc.data.loader import validation_batches
 from mmcc.data.segments import UsableVideos
 from mmcc.data.vocabulary import Vocabulary
 from mmcc.errors import InputError
+from mmcc.evaluation.adapters import TrainedAdapter
 from mmcc.evaluation.results import TaskResult
+from mmcc.evaluation.task import EvaluationTask, NotMeasured
 from mmcc.metrics import Floats, PerVideo
 from mmcc.models.model import MMCC
 from mmcc.models.nodes import Nodes
 from mmcc.objectives.config import CycleConfig
 from mmcc.objectives.scoring import MODALITIES, Scores, correspondence_scores, cycle_scores, padded_spans, scored_walk
+from mmcc.objectives.spec import spec_of
+from mmcc.training.config import Config
+from mmcc.training.run import CONFIG
+from mmcc.training.validation import SKILL_OF
+
+if TYPE_CHECKING:
+    from mmcc.evaluation.evaluator import Evaluator
 
 UNIFORM = "uniform_starts"
 SHARES = ("exact_return", "exact_return_hard", "goes_forward", "stays_in_place")
@@ -70,11 +80,11 @@ def evaluate(
 
 
 def _require_whole(model: MMCC) -> None:
-    """A rank counts how many score less than the start: of what is no number, none does, and it would look like one."""
+    """A rank counts how many nodes score less than the start: with NaN none does, which looks like a valid rank."""
     broken = [name for name, tensor in model.state_dict().items() if not tensor.isfinite().all()]
     if broken:
-        cause = f"holds what is no number, in {broken[0]}"
-        raise InputError("the model", cause, "Train it at a lower rate, or name an earlier --checkpoint.")
+        cause = f"contains NaN or Inf in {broken[0]}"
+        raise InputError("the model", cause, "Train it at a lower rate, or choose an earlier --checkpoint.")
 
 
 def _finite(nodes: dict[str, Nodes], videos: Sequence[str], corpus: Corpus) -> dict[str, Nodes]:
@@ -83,8 +93,8 @@ def _finite(nodes: dict[str, Nodes], videos: Sequence[str], corpus: Corpus) -> d
         broken_B = (~whole_BN & of_modality.valid).any(dim=1)
         if broken_B.any():
             video = videos[int(broken_B.nonzero()[0])]
-            cause = f"{video} is embedded as no number"
-            raise InputError(corpus.path, cause, "Its feature vectors hold NaN: make them again.")
+            cause = f"the embedding of {video} contains NaN or Inf"
+            raise InputError(corpus.path, cause, "Its feature vectors contain NaN: compute them again.")
     return nodes
 
 
@@ -104,12 +114,12 @@ class _Sums:
                 np.add.at(sums, place, _numbers(more))
 
     def figure(self, name: str, scale: float = 1.0) -> PerVideo:
-        """Of one modality."""
+        """A figure of one modality."""
         totals, counts = self._sums[name]
         return PerVideo(self.videos, scale * totals, counts)
 
     def both(self, name: str, scale: float = 1.0) -> PerVideo:
-        """The mean of the modalities' figures: each is given half of the count, however many nodes it has."""
+        """The mean over the modalities: each counts half, however many nodes it has."""
         sides = [self._sums[f"{modality}/{name}"] for modality in MODALITIES]
         sides = [(totals, counts) for totals, counts in sides if counts.any()]
         all_counts = sum(counts.sum() for _, counts in sides)
@@ -132,8 +142,8 @@ def _result(sums: _Sums, videos: UsableVideos) -> TaskResult:
 
 
 def _references(sums: _Sums) -> dict[str, float]:
-    """A model that knows nothing ranks in the middle, returns to one node of N, and goes forward as often as there is
-    a later node to go to."""
+    """By chance a rank is 50, one cycle in N returns to its start, and a walk goes forward as often as a random node is
+    later."""
     references = {f"chance/{name}": 50.0 for name in CROSS_MODAL}
     for variant in ("", f"/{UNIFORM}"):
         references |= {f"chance/{name}{variant}": 50.0 for name in RANKS}
@@ -145,11 +155,11 @@ def _references(sums: _Sums) -> dict[str, float]:
 
 def _notes(videos: UsableVideos) -> list[str]:
     left_out = len(videos.unusable)
-    return [f"{left_out} videos have no segment: {videos.why_unusable()}"] if left_out else []
+    return [f"{left_out} videos yield no segment: {videos.why_unusable()}"] if left_out else []
 
 
 def _report(figures: dict[str, PerVideo], sums: _Sums, name: str, scale: float = 1.0) -> None:
-    """The mean of the modalities, and each of them; a figure of which there is nothing to count is left out."""
+    """The mean over the modalities, and each of them; figures without a count are left out."""
     found = {name: sums.both(name, scale)}
     found |= {f"{modality}/{name}": sums.figure(f"{modality}/{name}", scale) for modality in MODALITIES}
     figures |= {each: figure for each, figure in found.items() if figure.counts.any()}
@@ -157,3 +167,44 @@ def _report(figures: dict[str, PerVideo], sums: _Sums, name: str, scale: float =
 
 def _numbers(tensor: Tensor) -> Floats:
     return tensor.double().cpu().numpy()
+
+
+def _run(evaluator: Evaluator) -> TaskResult:
+    """The figures that the model's skills were trained for."""
+    adapter, checkpoint = evaluator.adapter, evaluator.checkpoint
+    if checkpoint is None or not isinstance(adapter, TrainedAdapter) or not isinstance(adapter.model, MMCC):
+        raise NotMeasured(f"{adapter.name} walks no cycles")
+    if adapter.words is None:
+        raise NotMeasured(f"{adapter.name} does not embed text")
+    config = Config.from_yaml(checkpoint.folder / CONFIG)
+    cycle = spec_of(config.objective).cycle(config.objective)
+    corpus, videos = evaluator.videos.corpus, evaluator.videos.primary
+    try:
+        result = evaluate(adapter.model, adapter.words.vocabulary, corpus, videos, config.data, cycle)
+    except ValueError as error:  # pictures for a model of feature vectors, or the other way round
+        cause, _, remedy = str(error).partition("\n")
+        raise InputError(corpus.path, f"does not fit {adapter.name}: {cause}", remedy) from None
+    trained = [name for name, skill in SKILL_OF.items() if skill in adapter.skills]
+    figures = {name: figure for name, figure in result.figures.items() if _is_among(name, trained)}
+    references = {name: value for name, value in result.references.items() if _is_among(name, trained)}
+    return TaskResult(result.task, figures, references, result.notes)
+
+
+def _is_among(name: str, figures: Sequence[str]) -> bool:
+    """Whether "chance/vision/cycle_rank/uniform_starts", say, belongs to one of the figures."""
+    return any(part in figures for part in name.split("/"))
+
+
+CYCLE = EvaluationTask(
+    "cycle",
+    "Cycles",
+    "From a moment to its future and back: does the cycle return to where it started?",
+    _run,
+    headline={
+        "cycle_rank_hard": "percentile rank of the start, on the way back",
+        "exact_return_hard": "returns to the very node, %",
+        "travelled_rank": "rank, where staying in place counts 50",
+        "goes_forward": "goes to a later moment, %",
+        "cross_modal_rank": "rank of a moment's words, or frame",
+    },
+)

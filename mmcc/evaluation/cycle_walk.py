@@ -1,8 +1,8 @@
 """Cycles to look at: walked from every node of a video, with the weights of all edges.
 
-The walk is the one that is trained and scored (`mmcc.objectives.cycle`), over segments as validation cuts them: every
-edge sees every node, states are of both modalities unless a model never learnt to. Where nothing is said in a segment,
-cycles go by sight alone.
+The walk is the one used in training and scoring (`mmcc.objectives.cycle`), over segments cut as in validation: every
+edge sees every node, and states combine both modalities unless the model was trained without that. In a segment
+without speech, cycles use frames alone.
 
 Shapes: S starts, which are all nodes of a modality in a segment; N nodes of the modality that an edge runs over.
 """
@@ -34,28 +34,28 @@ Floats = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class SegmentWalks:
-    """The cycles of a segment that start in one modality, each from a node of it."""
+    """The cycles of a segment that start in one modality, one from each node."""
 
     modality: str
     ahead: str  # the modality of the forward edge
     start: float  # of the segment, seconds
     end: float
-    frames: Indices  # of the video, that the segment shows
+    frames: Indices  # the video's frames that the segment shows
     utterances: Indices
     can_start: NDArray[np.bool_]  # [S] has a later node
     concreteness: Floats  # [S]
     counterpart: Floats  # [S, N] weights over the other modality
     future: Floats  # [S, N] over `ahead`
-    future_counterpart: Floats  # [S, N] over the other one than `ahead`
+    future_counterpart: Floats  # [S, N] over the modality other than `ahead`
     back: Floats  # [S, N = S]
-    back_hard: Indices  # [S] the best node back where the walk goes on from the best future node, not the mixture
+    back_hard: Indices  # [S] the best node back if the walk continues from the best future node, not the mixture
 
 
 @torch.inference_mode()
 def walk_video(
     model: Dynamics, embedded: EmbeddedVideo, video: Video, fps: float, data: DataConfig, cycle: CycleConfig
 ) -> Iterator[SegmentWalks]:
-    """Segment by segment, from each modality that a cycle can start in."""
+    """Segment by segment, for each modality that a cycle can start in."""
     cutter = Cutter(fps, data)
     if len(embedded.times) < 2:
         return
@@ -108,7 +108,7 @@ def _nodes(video: EmbeddedVideo, segment: Segment) -> dict[str, Nodes]:
 
 
 def _one_segment(nodes: Embedding, index: Indices, times: NDArray[np.float64]) -> Nodes:
-    """A batch of one; where there is no node, one that is not valid stands for padding."""
+    """A batch of one; without nodes it holds one that is masked as padding."""
     if not len(index):
         nothing = nodes.z.new_zeros(1, 1, nodes.z.shape[-1])
         return Nodes(nothing, nothing, torch.zeros(1, 1, dtype=torch.bool), torch.zeros(1, 1))

@@ -1,4 +1,4 @@
-"""Whole videos embedded once; every task works on these.
+"""Whole videos, embedded once for all evaluation tasks.
 
 Shapes: n frames and k utterances of a video, P packed frames, D dims.
 """
@@ -21,12 +21,12 @@ from mmcc.errors import InputError
 from mmcc.evaluation.adapter import Embedding, ModelAdapter, TextAdapter
 from mmcc.models.nodes import TEXT
 
-Progress = Callable[[list[str]], Iterable[str]]  # wraps the ids that are gone through, as mmcc.progress.bar does
+Progress = Callable[[list[str]], Iterable[str]]  # wraps the ids that are iterated over, like mmcc.progress.bar
 
 
 @dataclass(frozen=True)
 class EmbeddedVideo:
-    """A video as a learner sees it."""
+    """A video as a model sees it."""
 
     id: str
     tasks: tuple[str, ...]  # the task whose steps are labelled comes first
@@ -34,7 +34,7 @@ class EmbeddedVideo:
     times: NDArray[np.float64]  # [n] of the frames, ascending
     frames: Embedding  # [n, D]
     text_times: NDArray[np.float64]  # [k] centres of the utterances that have words, ascending
-    utterances: Embedding | None  # [k, D]; None where the learner knows no text
+    utterances: Embedding | None  # [k, D]; None where the model does not embed text
 
 
 def embed_videos(
@@ -45,7 +45,7 @@ def embed_videos(
     batch_size: int = 256,
     progress: Progress | None = None,
 ) -> list[EmbeddedVideo]:
-    """Every frame and utterance of the videos. Frames of several videos share a call of the encoder."""
+    """Embed every frame and utterance of the videos; frames of several videos share a call of the encoder."""
     wanted = list(ids)
     pieces: dict[str, list[Embedding]] = {video_id: [] for video_id in wanted}
     with torch.inference_mode():
@@ -54,7 +54,7 @@ def embed_videos(
                 pieces[video_id].append(piece)
         dims = next((piece.z.shape[-1] for found in pieces.values() for piece in found), None)
         if dims is None:
-            raise InputError(corpus.path, f"none of its {len(wanted)} videos asked for has a frame", "Ingest it again.")
+            raise InputError(corpus.path, f"none of the {len(wanted)} requested videos has a frame", "Ingest it again.")
         empty = Embedding(torch.zeros(0, dims), torch.zeros(0, dims))
         return [_assemble(adapter, corpus, corpus[each], pieces.pop(each), empty) for each in wanted]
 
@@ -67,7 +67,7 @@ class _Block(NamedTuple):
 
 
 def _packs(corpus: Corpus, ids: Iterable[str], size: int) -> Iterator[list[_Block]]:
-    """All frames in order, `size` at a time, or fewer where the next video's are of another shape."""
+    """All frames in order, `size` at a time, or fewer where the next video's frames have another shape."""
     pack: list[_Block] = []
     room = size
     for video_id in ids:
@@ -120,6 +120,8 @@ def _assemble(
 def _finite(nodes: Embedding, adapter: ModelAdapter, corpus: Corpus, video: str, what: str) -> Embedding:
     whole = nodes.z.isfinite().all(dim=-1) & nodes.pi.isfinite().all(dim=-1)
     if not whole.all():
-        cause = f"{adapter.name} embeds {int((~whole).sum())} of {len(whole)} {what}s of {video} as no number"
-        raise InputError(corpus.path, cause, "Its weights, or the corpus's feature vectors, hold NaN: make them again.")
+        broken = f"{int((~whole).sum())} of {len(whole)} {what}s of {video}"
+        cause = f"{adapter.name}'s embedding of {broken} contains NaN or Inf"
+        remedy = "Its weights or the corpus's feature vectors contain NaN: train or compute them again."
+        raise InputError(corpus.path, cause, remedy)
     return nodes

@@ -24,7 +24,7 @@ LAST_STAGE = "layer4"
 @torch.inference_mode(False)
 @torch.enable_grad()
 def grad_cam(encoder: nn.Module, frames_PHWC: Tensor, neuron: int, *, stage: str = LAST_STAGE) -> NDArray[np.float32]:
-    """Maps [P, H, W] in 0 to 1, each of which is scaled by its own maximum; all 0 where nothing excites the neuron.
+    """Maps [P, H, W] from 0 to 1, each scaled by its own maximum; all 0 where nothing excites the neuron.
 
     `encoder`: a model's `frame_encoder`, a ResNet. Earlier stages ("layer3") give finer maps of simpler things.
     """

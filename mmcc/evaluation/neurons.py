@@ -1,12 +1,12 @@
-"""What single neurons of the visual embedding stand for (appendix).
+"""What single neurons of the visual embedding respond to (appendix).
 
-A neuron is one dimension of z, a frame's words are those of the utterances spoken at its moment. For all pairs of a
-neuron and a word, over the frames during which something is said,
+A neuron is one dimension of z; a frame's words are those of the utterances being spoken while it is shown. For every
+neuron and every word, over the frames with speech,
 
     ρ = Pearson's correlation of the ranks of the activations (ties by mid-ranks) and of the word's presence
 
-which is Spearman's: of a thing that is there or not, ranks are a linear function. With the ranks centred and scaled to
-unit norm, all D · |V| correlations are one matrix product.
+which is Spearman's correlation, since the ranks of a binary variable are a linear function of it. With the ranks
+centred and scaled to unit norm, all D · |V| correlations are one matrix product.
 
 Shapes: F frames with words, A all frames, D neurons, W words.
 """
@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import torch
@@ -30,19 +30,23 @@ from mmcc.data.vocabulary import words_of
 from mmcc.errors import InputError
 from mmcc.evaluation.embedding import EmbeddedVideo
 from mmcc.evaluation.results import TaskResult
+from mmcc.evaluation.task import EvaluationTask, Needs, NotMeasured
 from mmcc.metrics import PerVideo
 
+if TYPE_CHECKING:
+    from mmcc.evaluation.evaluator import Evaluator
+
 TOP_SHARE = 1e-4  # of all frames: the paper's 0.01 %
-LEAST_FRAMES = 50  # that a word is said over: below, a correlation tells of two or three moments
-_ROWS = 8192  # frames a block of the product: 30 MB with a thousand words
-_NO_THINGS = frozenset(
+LEAST_FRAMES = 50  # with the word: below, a correlation rests on two or three moments
+_ROWS = 8192  # frames in a block of the product: 30 MB with a thousand words
+_FUNCTION_WORDS = frozenset(
     "a an and as at away back both by down each for from half in into it its of off on onto or out over some the them "
     "then to together until up with".split()
 )  # words of step texts that are neither verbs nor nouns
 
 
 class NothingSaid(InputError):
-    """There are no words to go by."""
+    """The videos have no speech to compare with."""
 
 
 class Place(NamedTuple):
@@ -53,7 +57,7 @@ class Place(NamedTuple):
 
 
 class Neuron(NamedTuple):
-    """A dimension of z, the word it goes with, and pictures that excite it."""
+    """A dimension of z, the word it correlates with, and frames that excite it."""
 
     word: str
     neuron: int
@@ -65,10 +69,10 @@ class Neuron(NamedTuple):
 class SpokenWords:
     """Which frames come with which words."""
 
-    frames: NDArray[np.int64]  # [F] into all frames of the videos, those during which something is said
+    frames: NDArray[np.int64]  # [F] indices of the frames with speech, among all frames of the videos
     words: tuple[str, ...]  # [W], most frequent first
-    row: NDArray[np.int64]  # of each (frame, word) that occurs, the frame's place in `frames`
-    column: NDArray[np.int64]  # and the word's
+    row: NDArray[np.int64]  # for each (frame, word) that occurs, the frame's index in `frames`
+    column: NDArray[np.int64]  # and the word's in `words`
 
     def counts(self) -> NDArray[np.int64]:
         """[W]: frames of each word."""
@@ -85,30 +89,30 @@ def dissect(
     pictures: int = 5,
     seed: int = 0,
 ) -> dict[str, list[Neuron]]:
-    """{"verbs": …, "nouns": …}: `each` of the words that a neuron goes with best, the best first and no neuron twice,
-    with frames among the top 0.01 % of its activations; those are drawn without a look at what is said there.
+    """{"verbs": …, "nouns": …}: for `each` of the words with the highest correlations, best first, a different neuron,
+    with random frames from the top 0.01 % of its activations, whatever is said there.
 
-    By default a verb is what begins a step's text, a noun what else it holds."""
+    By default verbs are the first words of step texts, and nouns the other content words."""
     by_default = verbs_and_nouns(corpus.tasks)
     z_AD = torch.cat([video.frames.z for video in videos])
     if not z_AD.isfinite().all():
-        raise InputError(corpus.path, "some frame's embedding is no number", "Embed it with another checkpoint.")
+        raise InputError(corpus.path, "a frame's embedding contains NaN or Inf", "Embed it with another checkpoint.")
     spoken = spoken_words(videos, corpus)
     rho_DW = spearman(z_AD[torch.from_numpy(spoken.frames)], spoken)
     rho_DW = np.where((spoken.counts() >= LEAST_FRAMES) & ~np.isnan(rho_DW), rho_DW, -np.inf)
     places = [Place(video.id, frame) for video in videos for frame in range(len(video.times))]
-    chance = np.random.Generator(np.random.PCG64(seed))
+    rng = np.random.Generator(np.random.PCG64(seed))
     wanted = {"verbs": verbs or by_default[0], "nouns": nouns or by_default[1]}
     found: dict[str, list[Neuron]] = {kind: [] for kind in wanted}
     for kind, neuron, column in _best_pairs(rho_DW, spoken.words, wanted, each):
-        shown = [places[at] for at in exciting_frames(z_AD[:, neuron], pictures, chance)]
+        shown = [places[at] for at in exciting_frames(z_AD[:, neuron], pictures, rng)]
         found[kind].append(Neuron(spoken.words[column], neuron, float(rho_DW[neuron, column]), shown))
     return found
 
 
 def evaluate(videos: Sequence[EmbeddedVideo], corpus: Corpus) -> TaskResult:
-    """ρ of the neurons that go best with three verbs and three nouns. It is a mean over frames, of the product of both
-    standardised ranks, and so is kept by video; videos are resampled with the ranks that all of them together gave."""
+    """ρ of the neurons that correlate best with three verbs and three nouns. It is a mean over frames, of the product
+    of both standardised ranks, so it splits by video; resampling videos keeps the ranks computed over all of them."""
     found = dissect(videos, corpus, pictures=0)
     spoken, z_AD = spoken_words(videos, corpus), torch.cat([video.frames.z for video in videos])
     chance, z_FD = by_chance(z_AD, spoken), z_AD[torch.from_numpy(spoken.frames)]
@@ -124,20 +128,20 @@ def evaluate(videos: Sequence[EmbeddedVideo], corpus: Corpus) -> TaskResult:
             figures[name] = PerVideo.of(products_F, of_video, [video.id for video in videos])
             references[f"chance/{name}"] = chance[each.word]
     goes_with = ", ".join(f"“{each.word}” with {each.neuron}" for neurons in found.values() for each in neurons)
-    none = f"no word of the steps is said over {LEAST_FRAMES} frames or more"
+    none = f"no word of a step's text is spoken over {LEAST_FRAMES} frames or more"
     return TaskResult("neurons", figures, references, [f"word with neuron: {goes_with}" if figures else none])
 
 
 def by_chance(z_AD: Tensor, spoken: SpokenWords) -> dict[str, float]:
-    """Of each word, the highest ρ of any neuron when the frames are moved on by half of all there are: as smooth in
-    time as before, but of other moments."""
+    """For each word, the highest ρ of any neuron after shifting the frames by half their number: as smooth in time, but
+    aligned with other moments."""
     rho_DW = spearman(z_AD.roll(len(z_AD) // 2, 0)[torch.from_numpy(spoken.frames)], spoken)
     best = np.nan_to_num(rho_DW, nan=-1.0).max(axis=0)
     return dict(zip(spoken.words, best.tolist(), strict=True))
 
 
 def spoken_words(videos: Sequence[EmbeddedVideo], corpus: Corpus) -> SpokenWords:
-    """The words of the utterances that are being spoken at each frame."""
+    """The words of the utterances being spoken at each frame."""
     said: list[set[str]] = []
     for video in videos:
         said += _words_at(video.times, corpus, video.id)
@@ -162,7 +166,7 @@ def _words_at(times: NDArray[np.float64], corpus: Corpus, video: str) -> list[se
 
 
 def spearman(activations_FD: Tensor, spoken: SpokenWords) -> NDArray[np.float64]:
-    """ρ of every neuron and word [D, W]; NaN where one of them is everywhere the same."""
+    """ρ of every neuron and word [D, W]; NaN where either is constant."""
     frames, words = len(spoken.frames), len(spoken.words)
     ranks_DF = mid_ranks(np.ascontiguousarray(activations_FD.T.numpy())) - (frames - 1) / 2
     lengths_D = np.sqrt(np.einsum("df,df->d", ranks_DF, ranks_DF))
@@ -205,11 +209,11 @@ def mid_ranks(values_DF: NDArray[Any]) -> NDArray[np.float64]:
     return found
 
 
-def exciting_frames(activations_A: Tensor, count: int, chance: np.random.Generator) -> list[int]:
-    """Frames drawn from the top 0.01 % of activations; from the `count` highest where that is fewer."""
+def exciting_frames(activations_A: Tensor, count: int, rng: np.random.Generator) -> list[int]:
+    """Random frames from the top 0.01 % of activations, or from the `count` highest where that is more."""
     top = min(max(count, round(TOP_SHARE * len(activations_A))), len(activations_A))
     highest = activations_A.topk(top).indices.tolist()
-    drawn = np.argsort(chance.random(top))[:count]
+    drawn = np.argsort(rng.random(top))[:count]
     return [highest[at] for at in drawn.tolist()]
 
 
@@ -220,16 +224,16 @@ def pictures_of(corpus: Corpus, places: Iterable[Place]) -> Tensor:
 
 
 def verbs_and_nouns(tasks: Mapping[str, Task]) -> tuple[set[str], set[str]]:
-    """Of the tasks' step texts: "pour milk into the bowl" has the verb pour, the nouns milk and bowl."""
+    """From the tasks' step texts: "pour milk into the bowl" has the verb pour and the nouns milk and bowl."""
     texts = [words_of(text) for task in tasks.values() for text in task.steps]
     verbs = {words[0] for words in texts if words}
-    return verbs, {word for words in texts for word in words[1:]} - verbs - _NO_THINGS
+    return verbs, {word for words in texts for word in words[1:]} - verbs - _FUNCTION_WORDS
 
 
 def _best_pairs(
     rho_DW: NDArray[np.float64], words: Sequence[str], wanted: Mapping[str, Collection[str]], each: int
 ) -> list[tuple[str, int, int]]:
-    """Kind, neuron and word of the highest correlations, the highest first; each neuron and each word once."""
+    """Kind, neuron and word of the highest correlations, highest first; each neuron and each word once."""
     left_DW = rho_DW.copy()
     kinds = [next((kind for kind, of_kind in wanted.items() if word in of_kind), "") for word in words]
     pairs: list[tuple[str, int, int]] = []
@@ -242,3 +246,22 @@ def _best_pairs(
         pairs.append((kinds[word], neuron, word))
         left_DW[neuron], left_DW[:, word] = -np.inf, -np.inf
     return pairs
+
+
+def _run(evaluator: Evaluator) -> TaskResult:
+    try:
+        return evaluate(evaluator.primary, evaluator.videos.corpus)
+    except NothingSaid as error:
+        raise NotMeasured(error.cause) from None
+
+
+NEURONS = EvaluationTask(
+    "neurons",
+    "Neurons",
+    "Is there a dimension of a frame's embedding that goes with a word? Spearman's ρ.",
+    _run,
+    Needs(steps=True),
+    describe=lambda figure: f"“{figure.split('/')[-1]}”",
+    scale=(0.0, 1.0),
+    digits=3,
+)

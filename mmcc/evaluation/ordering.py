@@ -1,12 +1,12 @@
-"""A bag of things put in order, by what each pair says.
+"""The best order of a set of items, from a value for each ordered pair.
 
     cheapest path     order minimising   Σ_j cost[x_j, x_{j+1}]                      (Section 4.3, with the null node)
     all pairs         order maximising   Σ_{i before j} margin[i, j]
 
-Both exact by dynamic programming over subsets up to 15 things, by local search above. Which of several equally good
-orders is found depends on how the things are numbered: number them at random where that must not matter.
+Both are exact up to 15 items, by dynamic programming over subsets, and found by local search above. Which of several
+equally good orders is found depends on how the items are numbered: number them at random where that must not matter.
 
-Shapes: B bags of the same size, n things of each; subsets are numbers below 2ⁿ whose bits tell what they hold.
+Shapes: B sets of the same size, n items of each; subsets are numbers below 2ⁿ whose bits stand for the items.
 """
 
 from __future__ import annotations
@@ -23,38 +23,38 @@ from mmcc.evaluation.local_search import search_order, search_path
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-EXACT_UP_TO = 15  # things: some 10 ms a bag, and twice that with each thing more
-_AT_ONCE = 1 << 19  # numbers in a table of partial orders: 4 MB, with 16 it takes 2 to 3 times as long
+EXACT_UP_TO = 15  # items: some 10 ms a set, doubling with each further item
+_AT_ONCE = 1 << 19  # numbers in a table of partial orders: 4 MB; 16 MB take 2 to 3 times as long
 
 
 class Orders(NamedTuple):
-    """Orders of several bags, and what each amounts to: its path's cost, or its pairs' margins."""
+    """Orders of several sets, and the value of each: the cost of its path, or the sum of its margins."""
 
     orders: Ints  # [B, n]
     totals: Floats  # [B]
 
 
 class Order(NamedTuple):
-    """One order, and what it amounts to."""
+    """One order and its value."""
 
     order: Ints  # [n]
     total: float
 
 
 def cheapest_path(cost_nn: ArrayLike) -> Order:
-    """The order in which going from each thing to the next costs the least in all; it may begin and end anywhere."""
+    """The order with the lowest total cost of going from each item to the next; it may start and end anywhere."""
     found = cheapest_paths(np.asarray(cost_nn)[None])
     return Order(found.orders[0], float(found.totals[0]))
 
 
 def best_order(margin_nn: ArrayLike) -> Order:
-    """The order whose pairs have the largest sum of margins; margin[i, j] is what i before j is worth."""
+    """The order with the largest sum of margins over its pairs; margin[i, j] is the value of i before j."""
     found = best_orders(np.asarray(margin_nn)[None])
     return Order(found.orders[0], float(found.totals[0]))
 
 
 def cheapest_paths(cost_Bnn: ArrayLike) -> Orders:
-    """`cheapest_path` of many bags of one size."""
+    """`cheapest_path` of many sets of one size."""
     cost = _square(cost_Bnn)
     searched = cost.shape[-1] > EXACT_UP_TO
     orders = np.array([search_path(each) for each in cost]) if searched else _in_parts(_held_karp, cost)
@@ -63,7 +63,7 @@ def cheapest_paths(cost_Bnn: ArrayLike) -> Orders:
 
 
 def best_orders(margin_Bnn: ArrayLike) -> Orders:
-    """`best_order` of many bags of one size."""
+    """`best_order` of many sets of one size."""
     margin = _square(margin_Bnn)
     searched = margin.shape[-1] > EXACT_UP_TO
     orders = np.array([search_order(each) for each in margin]) if searched else _in_parts(_by_subsets, margin)
@@ -94,22 +94,22 @@ def _by_subsets(margin_Bnn: Floats) -> Ints:
     """M[S] = max over j in S of M[S \\ j] + gain[j, S \\ j], with gain[j, T] = Σ_{i in T} margin[i, j]: j put last."""
     sets, n = margin_Bnn.shape[:2]
     gain = np.zeros((sets, n, 1 << n))
-    for thing in range(n):
-        half = 1 << thing
-        gain[:, :, half : 2 * half] = gain[:, :, :half] + margin_Bnn[:, thing, :, None]
+    for item in range(n):
+        half = 1 << item
+        gain[:, :, half : 2 * half] = gain[:, :, :half] + margin_Bnn[:, item, :, None]
     best = np.full((sets, 1 << n), -np.inf)
     best[:, 0] = 0
     best[:, 1 << np.arange(n)] = 0
     for last, subsets in _layers(n):
         before = subsets ^ (1 << last)
         best[:, subsets] = np.maximum(best[:, subsets], best[:, before] + gain[:, last, before])
-    every, things = np.arange(sets)[:, None], np.arange(n)
+    every, items = np.arange(sets)[:, None], np.arange(n)
     orders = np.empty((sets, n), np.int64)
     left = np.full(sets, (1 << n) - 1)
     for place in reversed(range(n)):
-        before = left[:, None] & ~(1 << things)
-        ways = best[every, before] + gain[every, things, before]
-        ways[before == left[:, None]] = -np.inf  # not left any more
+        before = left[:, None] & ~(1 << items)
+        ways = best[every, before] + gain[every, items, before]
+        ways[before == left[:, None]] = -np.inf  # already placed
         orders[:, place] = ways.argmax(axis=1)
         left = left ^ (1 << orders[:, place])
     return orders
@@ -117,7 +117,7 @@ def _by_subsets(margin_Bnn: Floats) -> Ints:
 
 @cache
 def _layers(n: int) -> list[tuple[int, Ints]]:
-    """(j, the subsets of one size that hold j and more), smaller subsets first: those that the larger are made of."""
+    """(j, the subsets of one size that contain j and others), smaller ones first, since larger ones build on them."""
     subsets = np.arange(1 << n)
     members = subsets[:, None] >> np.arange(n) & 1
     size = members.sum(axis=1)
@@ -127,7 +127,7 @@ def _layers(n: int) -> list[tuple[int, Ints]]:
 
 
 def _in_parts(solve: Callable[[Floats], Ints], matrix_Bnn: Floats) -> Ints:
-    """As many bags at a time as have room for their tables, of n 2ⁿ numbers each."""
+    """Solve as many sets at a time as their tables, of n 2ⁿ numbers each, have room for."""
     n = matrix_Bnn.shape[-1]
     at_once = max(1, _AT_ONCE // (n << n))
     return np.concatenate([solve(matrix_Bnn[at : at + at_once]) for at in range(0, len(matrix_Bnn), at_once)])
@@ -136,8 +136,8 @@ def _in_parts(solve: Callable[[Floats], Ints], matrix_Bnn: Floats) -> Ints:
 def _square(matrix_Bnn: ArrayLike) -> Floats:
     matrix = np.asarray(matrix_Bnn, np.float64)
     if matrix.ndim != 3 or matrix.shape[1] != matrix.shape[2] or not matrix.size:
-        raise ValueError(f"what pairs say must be a square matrix for each bag, not of shape {matrix.shape}")
+        raise ValueError(f"the values of pairs must be a square matrix for each set, not of shape {matrix.shape}")
     off_diagonal = ~np.eye(matrix.shape[1], dtype=bool)
     if not np.isfinite(matrix[:, off_diagonal]).all():
-        raise ValueError("what a pair says must be a finite number")
-    return np.where(off_diagonal, matrix, 0.0)  # nothing goes from itself to itself
+        raise ValueError("the value of a pair must be finite")
+    return np.where(off_diagonal, matrix, 0.0)  # no item precedes itself

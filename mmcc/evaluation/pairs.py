@@ -1,14 +1,13 @@
-"""Pairs of frames of one video, by whoever chooses them: which of the two came first is for others to tell.
+"""Pairs of frames of one video, chosen by a model or at random; `arrow_of_time` asks which of the two came first.
 
-A learner chooses starts u by their concreteness (Eq. 7, softmax at τ = 0.1; at random where it knows no text), and to
-each the frame that it holds the most probable future:
+A model chooses starts u by their concreteness (Eq. 7, softmax at τ = 0.1; at random for a model without text), and for
+each the frame that it considers the most probable future:
 
     v = argmax_{v ≠ u} future(u) · π_v
 
-over the whole video: the paper speaks of far-apart frames, and the model looks at every node at test. A learner that
-predicts nothing has the present for a future, so that it chooses frames that look alike: the cosine of cross-modal
-features is the cross-modal learner's choice. Without a learner u and v are drawn at random. The two are then shown in
-an order decided by a coin.
+over the whole video: the paper speaks of far-apart frames, and at test time the model sees every node. For a model
+without predictions the future is the present, so it chooses frames that look alike: the cross-modal model chooses by
+the cosine of its features. Without a model, u and v are random. A coin toss decides which frame comes first in a pair.
 
 Shapes: V videos, P pairs, n frames of a video, S starts in it.
 """
@@ -35,20 +34,20 @@ Indices = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class FramePairs:
-    """Two frames each, as they are shown."""
+    """Two frames each, in the order they are shown in."""
 
     videos: tuple[str, ...]  # [V]
     of_video: Indices  # [P] into videos
     first: Indices  # [P] frames of that video
     second: Indices  # [P]
-    forward: NDArray[np.bool_]  # [P]: whether the one that chose them went forward in time
+    forward: NDArray[np.bool_]  # [P]: whether v is later than u
 
     def __len__(self) -> int:
         return len(self.of_video)
 
     @property
     def earlier_first(self) -> NDArray[np.bool_]:
-        """[P]: what is to be told, by true time: frames are in its order."""
+        """[P]: the label to predict; frames are numbered in order of time."""
         return np.asarray(self.first < self.second, bool)
 
 
@@ -60,34 +59,34 @@ def sample_pairs(
     per_video: int = 16,
     seed: int = 0,
 ) -> FramePairs:
-    """So many pairs of each video, fewer where it has fewer frames; none of a video with a single one.
+    """`per_video` pairs from each video, fewer where it has fewer frames, none where it has only one.
 
-    A video's pairs depend on the seed, the learner and that video alone.
+    A video's pairs depend only on the seed, the model and that video.
     """
     of_video, starts, futures, swapped = [], [], [], []
     for at, video in enumerate(videos):
         if len(video.times) < 2:
             continue
-        draws = SampleRng(seed, torch.tensor([_number(video.id)]))
-        start_S, future_S = _chosen(video, adapter, min(per_video, len(video.times)), draws)
+        rng = SampleRng(seed, torch.tensor([_number(video.id)]))
+        start_S, future_S = _chosen(video, adapter, min(per_video, len(video.times)), rng)
         of_video.append(np.full(len(start_S), at))
         starts.append(start_S.numpy())
         futures.append(future_S.numpy())
-        swapped.append((draws.uniform("order", len(start_S))[0] < 0.5).numpy())
+        swapped.append((rng.uniform("order", len(start_S))[0] < 0.5).numpy())
     start, future = _joined(starts), _joined(futures)
     swap = _joined(swapped).astype(bool)
     first, second = np.where(swap, future, start), np.where(swap, start, future)
     return FramePairs(tuple(video.id for video in videos), _joined(of_video), first, second, np.asarray(start < future))
 
 
-def _chosen(video: EmbeddedVideo, adapter: ModelAdapter | None, count: int, draws: SampleRng) -> tuple[Tensor, Tensor]:
-    """Starts, all different, and their futures: [S] each."""
+def _chosen(video: EmbeddedVideo, adapter: ModelAdapter | None, count: int, rng: SampleRng) -> tuple[Tensor, Tensor]:
+    """Distinct starts and their futures: [S] each."""
     frames = len(video.times)
     wish_n = concreteness(video) / START_TEMPERATURE if adapter else torch.zeros(frames)
-    # Gumbel's trick: the S largest of log-probabilities plus noise are S different draws.
-    start_S = (wish_n + draws.gumbel("start", frames)[0]).topk(count).indices
+    # The Gumbel trick: the S largest log-probabilities plus noise are a sample of S distinct starts.
+    start_S = (wish_n + rng.gumbel("start", frames)[0]).topk(count).indices
     if adapter is None:
-        scores_Sn = draws.gumbel("future", count, frames)[0]
+        scores_Sn = rng.gumbel("future", count, frames)[0]
     else:
         started = Embedding(video.frames.z[start_S], video.frames.pi[start_S])
         scores_Sn = finite(adapter.future(started), adapter) @ video.frames.pi.T
@@ -96,7 +95,7 @@ def _chosen(video: EmbeddedVideo, adapter: ModelAdapter | None, count: int, draw
 
 
 def _number(video: str) -> int:
-    """By which a video draws, whatever others are sampled beside it."""
+    """The seed of a video's random numbers, independent of the other videos sampled."""
     digest = hashlib.blake2b(video.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return int.from_bytes(digest, "big", signed=True)
 

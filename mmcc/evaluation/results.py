@@ -1,4 +1,4 @@
-"""What a task's evaluation gives."""
+"""What an evaluation task gives."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from typing import Any
 
 from mmcc.metrics import PerVideo
 
+SCHEMA = 1  # of results as JSON
+
 
 @dataclass(frozen=True)
 class TaskResult:
-    """Figures of one model on one task, by video, so that any of them can be bootstrapped."""
+    """Figures of one model on one evaluation task, by video, so that any of them can be bootstrapped."""
 
     task: str  # "anticipation", "unshuffling", …
     figures: dict[str, PerVideo]  # "recall@1", "kendall_tau/no_prior", …; percents in percent
@@ -19,7 +21,7 @@ class TaskResult:
     notes: list[str] = field(default_factory=list)  # what was left out, and why
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values; ids of videos are listed with every figure, since figures may be of different videos."""
+        """Plain values; every figure lists its own videos, since not all figures cover the same ones."""
         return {
             "task": self.task,
             "figures": {name: figure.to_json() for name, figure in self.figures.items()},

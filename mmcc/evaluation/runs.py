@@ -1,4 +1,4 @@
-"""A trained run as tasks see it: which checkpoint, with which settings and words. Only files that any program may read.
+"""A trained run at rest: its checkpoints, settings and vocabulary. Reads plain text files only.
 
 RUN/config.yaml, corpus.json, vocabulary.txt
 RUN/checkpoints/<step>/config.json, model.safetensors, config.yaml, vocabulary.txt, training_state.json
@@ -26,31 +26,31 @@ CORPUS = "corpus.json"
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """Weights at rest, and what they were trained with."""
+    """A checkpoint's folder, and the settings it was trained with."""
 
     folder: Path
     settings: Mapping[str, Any]  # of config.yaml
 
     def setting(self, path: str, default: Any) -> Any:
-        """`objective.cycle.temperature`, say; the default where the run was made before there was such a setting."""
+        """The value of, say, `objective.cycle.temperature`; the default where the run predates the setting."""
         value: Any = self.settings
         for name in path.split("."):
             value = value.get(name) if isinstance(value, Mapping) else None
         return default if value is None else value
 
     def vocabulary(self) -> Vocabulary:
-        from mmcc.data.vocabulary import Vocabulary  # here, since it loads torch: who only looks need not wait
+        from mmcc.data.vocabulary import Vocabulary  # here, since it loads torch, which finding a run does not need
 
         return Vocabulary.load(self.folder / "vocabulary.txt")
 
     def corpus(self) -> dict[str, Any]:
-        """corpus.json beside the weights, or that of the run: what it was trained on; {} where there is none."""
+        """What it was trained on: corpus.json beside the weights, or that of the run; {} where there is none."""
         for path in (self.folder / CORPUS, self.folder.parent.parent / CORPUS):
             if path.is_file():
                 try:
                     content = json.loads(path.read_text(encoding="utf-8"))
                     if not isinstance(content, dict) or not {"size", "fit", "fps"} <= content.keys():
-                        raise ValueError("it names no size, fit and fps")
+                        raise ValueError("it lacks size, fit or fps")
                 except (OSError, ValueError) as error:
                     remedy = "Copy it again from where the run was made."
                     raise InputError(path, f"cannot be read ({error})", remedy) from None
@@ -59,7 +59,7 @@ class Checkpoint:
 
 
 def find_checkpoint(source: Path, which: str | int = BEST) -> Checkpoint:
-    """A checkpoint's own folder, or a shipped model's; of a run the best by its validation, the last, or a step's."""
+    """The checkpoint of a folder, of a shipped model, or of a run: its best by validation, its last, or a step's."""
     source = with_shipped(source)
     if (source / "config.json").is_file():
         folder = source
@@ -71,7 +71,7 @@ def find_checkpoint(source: Path, which: str | int = BEST) -> Checkpoint:
             f"Name a folder that mmcc train wrote, one of its checkpoints, or a model that comes with mmcc: {shipped}."
         )
         raise InputError(
-            source, "is no run and no checkpoint" if source.exists() else "there is no such folder", remedy
+            source, "is neither a run nor a checkpoint" if source.exists() else "there is no such folder", remedy
         )
     return Checkpoint(folder, _settings(folder / "config.yaml"))
 
@@ -79,7 +79,7 @@ def find_checkpoint(source: Path, which: str | int = BEST) -> Checkpoint:
 def _of_run(run: Path, which: str | int) -> Path:
     folders = {int(each.name): each for each in (run / "checkpoints").iterdir() if each.name.isdecimal()}
     if not folders:
-        raise InputError(run, "has no checkpoint yet", "Wait for its first, or go on with it by --resume.")
+        raise InputError(run, "has no checkpoint yet", "Wait for the first one, or continue it with --resume.")
     step: str | int = which
     if which in (BEST, LAST):
         last = max(folders)
@@ -91,7 +91,7 @@ def _of_run(run: Path, which: str | int) -> Path:
 
 
 def _best_step(newest: Path) -> int:
-    """0 where the run was not validated yet."""
+    """0 where the run has not been validated yet."""
     path = newest / "training_state.json"
     try:
         return int(json.loads(path.read_text(encoding="utf-8"))["best_step"])
@@ -105,5 +105,5 @@ def _settings(path: Path) -> Mapping[str, Any]:
     except (OSError, ValueError, yaml.YAMLError) as error:
         raise InputError(path, f"cannot be read ({error})", "Copy it again from where the run was made.") from None
     if not isinstance(content, Mapping):
-        raise InputError(path, "holds no settings", "Copy it again from where the run was made.")
+        raise InputError(path, "contains no settings", "Copy it again from where the run was made.")
     return content

@@ -1,17 +1,17 @@
-"""How sure an order is: the probability of each order, the second best, and which of two things comes first.
+"""How certain an order is: the probability of each order, the second best one, and which of two items comes first.
 
     weight(x) = Π_j P(x_j → x_{j+1})                   by path: the likelihood of an order (Section 4.3)
     weight(x) = Π_{i before j} P(x_i → x_j)^(2/n)      by all pairs
     P(x)      = weight(x)^s / Σ over all n! orders y of weight(y)^s
-    P(u before v), P(u at place k) = Σ of P(x) over the orders in which it is so
+    P(u before v), P(u at place k) = Σ of P(x) over the orders for which it holds
 
-A path has n - 1 factors and pairs have n/2 times as many, hence the 2/n. Still the factors are no independent
-witnesses, so s, the sharpness, is below one: see SHARPNESS. Which order is best depends neither on s nor on 2/n.
+A path has n - 1 factors and pairs have n/2 times as many, hence the 2/n. The factors are not independent evidence, so
+s, the sharpness, is below one: see SHARPNESS. Which order is best depends neither on s nor on 2/n.
 
-Up to 15 things all of this is exact, by dynamic programming over subsets. Above, the best order is searched for, the
-second best is the best of those that differ from it by one thing moved, and P(u before v) is estimated from a sample.
+Up to 15 items all of this is exact, by dynamic programming over subsets. Above, the best order is found by local
+search, the second best is the best that differs from it by one moved item, and P(u before v) is estimated by sampling.
 
-Shapes: n things; subsets are numbers below 2ⁿ whose bits tell what they hold, M = 2ⁿ.
+Shapes: n items; subsets are numbers below 2ⁿ whose bits stand for the items, M = 2ⁿ.
 """
 
 from __future__ import annotations
@@ -29,23 +29,23 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 By = Literal["pairs", "path"]
 
-# s of the kitchen model: with it P(u before v) has the least log loss over the videos that its checkpoint was chosen
-# on. On 196 test videos, P is then too careful by 0.05 (pairs) and 0.09 (path); with s = 1, too sure by 0.14 and 0.16.
+# s of the kitchen model: it minimizes the log loss of P(u before v) on the validation videos. On 196 test videos P is
+# then underconfident by 0.05 (pairs) and 0.09 (path); with s = 1 it is overconfident by 0.14 and 0.16.
 SHARPNESS = 0.2
-_SWEEPS, _UNHEEDED = 300, 30  # of a sample; the first still remember where it began
-_MOVES = 60_000  # in all sweeps: beyond 200 things there are fewer of them, to end in seconds
+_SWEEPS, _BURN_IN = 300, 30  # of Gibbs sampling; the first sweeps still depend on the start
+_MOVES = 60_000  # in all sweeps: beyond 200 items there are fewer sweeps, to end in seconds
 
 
 @dataclass(frozen=True)
 class SetOrder:
-    """The most likely order of a bag, and how sure it is."""
+    """The most likely order of a set, and how certain it is."""
 
     order: Ints  # [n]
     runner_up: Ints  # [n] the second most likely
     runner_up_ratio: float  # P(runner-up) / P(order): 1 where they are equally good
     before_nn: Floats  # P(u before v)
     places_nn: Floats  # P(u at place k)
-    probability: float | None  # P(order) among all orders; None where it was sampled
+    probability: float | None  # P(order) among all orders; None where probabilities are sampled
 
     @property
     def exact(self) -> bool:
@@ -53,22 +53,22 @@ class SetOrder:
 
     @property
     def links(self) -> Floats:
-        """For each thing and the next: the probability that they come in this order [n - 1]."""
+        """For each item and the next: the probability that they come in this order [n - 1]."""
         return np.asarray(self.before_nn[self.order[:-1], self.order[1:]], np.float64)
 
     @property
     def confidence(self) -> float:
-        """How probably two of the things, any two, stand in the right order: 0.5 is a guess, 1 is certain."""
+        """The mean probability that two of the items are in the right order: 0.5 is a guess, 1 is certain."""
         put = self.before_nn[self.order[:, None], self.order]
         return float(put[np.triu_indices(len(put), 1)].mean())
 
 
 def order_set(log_P_nn: ArrayLike, by: By = "pairs", sharpness: float = SHARPNESS) -> SetOrder:
-    """Two things or more, from log P(u → v) of each pair."""
+    """Order two items or more, from log P(u → v) of each pair."""
     log_P = np.array(log_P_nn, np.float64)
     n = len(log_P)
     if n < 2:
-        raise ValueError("an order needs two things or more")
+        raise ValueError("an order needs two items or more")
     np.fill_diagonal(log_P, 0)
     order = (best_order(log_P - log_P.T) if by == "pairs" else cheapest_path(-log_P)).order
     weights = _weights(log_P, by, sharpness)
@@ -94,7 +94,7 @@ class _Weights(NamedTuple):
         return float(self.link_nn[order[:-1], order[1:]].sum() + pairs.sum())
 
     def reversed(self) -> _Weights:
-        """The same orders read from their ends."""
+        """The same orders read backwards."""
         return _Weights(self.link_nn.T, self.pair_nn.T)
 
 
@@ -111,19 +111,19 @@ class _Shares(NamedTuple):
 
 
 def _exact(weights: _Weights) -> tuple[_Shares, float]:
-    """Every order counted: `ends[v, S]` is the share of those that begin with S in some order, v the last of it."""
+    """Sum over every order: `ends[v, S]` is the probability that an order starts with the items of S, v the last."""
     n = len(weights.link_nn)
     members_Mn = _members(n)
     there = members_Mn.T > 0
     whole = (1 << n) - 1
-    rest_after = (whole ^ np.arange(1 << n)) | (1 << np.arange(n))[:, None]  # [n, M]: v and all that is not in S
-    begun = _log_weights(weights, _log_sum)
+    rest_after = (whole ^ np.arange(1 << n)) | (1 << np.arange(n))[:, None]  # [n, M]: v and everything not in S
+    started = _log_weights(weights, _log_sum)
     ended = np.take_along_axis(_log_weights(weights.reversed(), _log_sum), rest_after, axis=1)
-    log_total = float(_log_sum(begun[:, whole]))
+    log_total = float(_log_sum(started[:, whole]))
     absent_Mn = 1 - members_Mn
     across_M = ((members_Mn @ weights.pair_nn) * absent_Mn).sum(axis=1)  # from S to the rest …
-    across = across_M - weights.pair_nn @ absent_Mn.T  # … but for those from v, which `ended` has
-    ends = np.exp(np.where(there, begun + ended + across - log_total, -np.inf))
+    across = across_M - weights.pair_nn @ absent_Mn.T  # … without those from v, which `ended` includes
+    ends = np.exp(np.where(there, started + ended + across - log_total, -np.inf))
     size_M = members_Mn.sum(axis=1).astype(np.int64)
     places_nn = np.stack([np.bincount(size_M, each, n + 1)[1:] for each in ends])
     before_nn = (ends @ members_Mn).T * (1 - np.eye(n))
@@ -131,14 +131,14 @@ def _exact(weights: _Weights) -> tuple[_Shares, float]:
 
 
 def _second_best(weights: _Weights, order: Ints) -> Ints:
-    """The best of all other orders: it ends as `order` does up to some place, and there has another thing."""
+    """The best of all other orders: it has the same end as `order` up to some place, and another item there."""
     n = len(order)
     best = _log_weights(weights, lambda values: values.max(axis=0))
     left, members_Mn = (1 << n) - 1, _members(n)
     found, highest = order[::-1].copy(), -np.inf
     for place in reversed(range(1, n)):
         tail = order[place + 1 :]
-        values = best[:, left].copy()  # -inf for what is not left
+        values = best[:, left].copy()  # -inf for items already placed
         if len(tail):
             across = (members_Mn[left] @ weights.pair_nn)[tail].sum()
             values += weights.link_nn[:, tail[0]] + across + weights.of(tail)
@@ -159,7 +159,7 @@ def _traced(weights: _Weights, best_nM: Floats, subset: int, last: int) -> Ints:
 
 
 def _log_weights(weights: _Weights, over: Callable[[Floats], Floats]) -> Floats:
-    """[n, M]: the log weights of the orders of S that end with j, the best of them or their sum; -inf if j is not in S.
+    """[n, M]: the best, or the sum, of the log weights of the orders of S that end with j; -inf if j is not in S.
 
     T[j, S] = over i in S \\ j of (T[i, S \\ j] + link[i, j]) + Σ_{i in S \\ j} pair[i, j]
     """
@@ -178,54 +178,54 @@ def _log_weights(weights: _Weights, over: Callable[[Floats], Floats]) -> Floats:
 
 
 def _log_sum(values: Floats) -> Floats:
-    """Over the first axis; something there is finite."""
+    """Log-sum-exp over the first axis, which contains a finite value."""
     highest = values.max(axis=0)
     return np.asarray(highest + np.log(np.exp(values - highest).sum(axis=0)), np.float64)
 
 
 def _members(n: int) -> Floats:
-    """[M, n]: 1 where a subset holds a thing."""
+    """[M, n]: 1 where a subset contains an item."""
     return (np.arange(1 << n)[:, None] >> np.arange(n) & 1).astype(np.float64)
 
 
 def _best_neighbour(weights: _Weights, order: Ints) -> Ints:
-    """The best of the orders with one thing moved."""
+    """The best of the orders with one item moved."""
     found, highest = order, -np.inf
-    for at, thing in enumerate(order):
+    for at, item in enumerate(order):
         rest = np.delete(order, at)
-        worth = _placed(weights, rest, thing) + weights.of(rest)
-        worth[at] = -np.inf  # that is where it was
+        worth = _placed(weights, rest, item) + weights.of(rest)
+        worth[at] = -np.inf  # its own place
         place = int(worth.argmax())
         if worth[place] > highest:
-            found, highest = np.insert(rest, place, thing), worth[place]
+            found, highest = np.insert(rest, place, item), worth[place]
     return found
 
 
 def _sample(weights: _Weights, order: Ints) -> _Shares:
-    """Orders drawn by their probability: each thing in turn is taken out and put where chance wants it (Gibbs)."""
-    n, chance = len(order), np.random.Generator(np.random.PCG64(0))
-    sweeps = max(2 * _UNHEEDED, min(_SWEEPS, _MOVES // n))
+    """Orders sampled by their probability: each item in turn is taken out and put back at random (Gibbs)."""
+    n, rng = len(order), np.random.Generator(np.random.PCG64(0))
+    sweeps = max(2 * _BURN_IN, min(_SWEEPS, _MOVES // n))
     before_nn, places_nn = np.zeros((n, n)), np.zeros((n, n))
     for sweep in range(sweeps):
-        for thing in range(n):
-            rest = order[order != thing]
-            worth = _placed(weights, rest, thing)
+        for item in range(n):
+            rest = order[order != item]
+            worth = _placed(weights, rest, item)
             shares = np.cumsum(np.exp(worth - worth.max()))
-            order = np.insert(rest, int(np.searchsorted(shares, chance.random() * shares[-1], "right")), thing)
-        if sweep >= _UNHEEDED:
+            order = np.insert(rest, int(np.searchsorted(shares, rng.random() * shares[-1], "right")), item)
+        if sweep >= _BURN_IN:
             place = np.argsort(order)
             before_nn += place[:, None] < place
             places_nn[order, np.arange(n)] += 1
-    return _Shares(before_nn / (sweeps - _UNHEEDED), places_nn / (sweeps - _UNHEEDED))
+    return _Shares(before_nn / (sweeps - _BURN_IN), places_nn / (sweeps - _BURN_IN))
 
 
-def _placed(weights: _Weights, rest: Ints, thing: int) -> Floats:
-    """[n]: what it adds to the weight of the others' order to put a thing at each place of it."""
+def _placed(weights: _Weights, rest: Ints, item: int) -> Floats:
+    """[n]: the change of the log weight by inserting an item at each place of the others' order."""
     link, pair = weights
-    ahead = np.concatenate([[0.0], np.cumsum(pair[rest, thing])])
-    behind = np.concatenate([np.cumsum(pair[thing, rest][::-1])[::-1], [0.0]])
+    ahead = np.concatenate([[0.0], np.cumsum(pair[rest, item])])
+    behind = np.concatenate([np.cumsum(pair[item, rest][::-1])[::-1], [0.0]])
     joined = np.zeros(len(rest) + 1)
-    joined[1:] += link[rest, thing]
-    joined[:-1] += link[thing, rest]
+    joined[1:] += link[rest, item]
+    joined[:-1] += link[item, rest]
     joined[1:-1] -= link[rest[:-1], rest[1:]]
     return np.asarray(ahead + behind + joined, np.float64)

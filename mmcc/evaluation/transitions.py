@@ -4,10 +4,10 @@
     P_back(u | v) = e^{g_back(v) · π_u / τ} / Σ_{m ≠ v} e^{g_back(v) · π_m / τ}
     P(u → v)      = P_fwd(v | u) · P_back(u | v) · P(u) · P(v),  u ≠ v                                       (Eq. 12)
 
-P(x) is the softmax over the frames of their concreteness (Eq. 7) at the edges' temperature, uniform where nothing is
-said; P_back is left out for a learner that has no past. A first pass over blocks of pairs sums the denominators. With
-those known, log P(u → v) is one inner product of a vector of u and one of v, and the second pass keeps the best of
-each cell of 32 × 32 pairs. Of these bounds the highest are looked into, and only there.
+P(x) is the softmax over the frames' concreteness (Eq. 7) at the edges' temperature, uniform in a video without speech;
+P_back is left out for a model that does not predict the past. A first pass over blocks of pairs sums the denominators.
+After that, log P(u → v) is the inner product of a vector of u and a vector of v, and a second pass keeps the best of
+each cell of 32 × 32 pairs. These are upper bounds, and only the cells with the highest ones are searched.
 
 Shapes: n frames, k utterances, D dims, E = 2 D + 2, T transitions, J steps, L different sets of steps.
 """
@@ -15,7 +15,7 @@ Shapes: n frames, k utterances, D dims, E = 2 D + 2, T transitions, J steps, L d
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import torch
@@ -27,11 +27,15 @@ from mmcc.errors import InputError
 from mmcc.evaluation.adapter import ModelAdapter
 from mmcc.evaluation.embedding import EmbeddedVideo
 from mmcc.evaluation.results import TaskResult
+from mmcc.evaluation.task import EvaluationTask, Needs
 from mmcc.metrics import PerVideo
 
-CELL = 32  # frames: a fine grid costs memory, a coarse one time to look into
-BLOCK = 1024  # frames: 4 MB of scores, which stay near the processor
-NEVER = -(2.0**100)  # a log-probability below any other, and finite: 0 · -inf would be no number
+if TYPE_CHECKING:
+    from mmcc.evaluation.evaluator import Evaluator
+
+CELL = 32  # frames: a fine grid costs memory, a coarse one search time
+BLOCK = 1024  # frames: 4 MB of scores, which fit into the cache
+NEVER = -(2.0**100)  # a log-probability below any other, and finite: 0 · -inf would be NaN
 
 
 class Transition(NamedTuple):
@@ -54,17 +58,19 @@ def salient_transitions(
     block: int = BLOCK,
     forward_only: bool = False,
 ) -> list[Transition]:
-    """The `top` most probable, best first; none of which begins and ends within `window` seconds of a better one.
+    """The `top` most probable transitions, best first, without those that start and end within `window` seconds of a
+    better one.
 
-    `forward_only`: only to later frames. The probabilities stay those over all frames.
+    `forward_only`: only to later frames; the probabilities are still normalized over all frames.
     """
     if len(video.times) < 2:
         return []
     block = -(-block // CELL) * CELL
     from_nE, to_nE = transition_factors(adapter, video, block)
-    if not (from_nE[:, -2:].isfinite().all() and to_nE[:, -2:].isfinite().all()):  # the sums, into which all goes
-        raise InputError(video.id, f"{adapter.name} embeds it as no number", "Train with a lower rate, or embed again.")
-    # Padded with frames that become nothing, and that nothing becomes.
+    if not (from_nE[:, -2:].isfinite().all() and to_nE[:, -2:].isfinite().all()):  # the sums cover everything
+        cause = f"{adapter.name}'s embedding of it contains NaN or Inf"
+        raise InputError(video.id, cause, "Train at a lower rate, or embed it again.")
+    # Padded with frames that no transition starts or ends at.
     padded = _to_whole_cells(from_nE, (NEVER, 0)), _to_whole_cells(to_nE, (1, NEVER))
     return _Search(*padded, video.times, window, forward_only).best(top, block)
 
@@ -92,7 +98,7 @@ def log_prior(adapter: ModelAdapter, video: EmbeddedVideo, block: int = BLOCK) -
 
 
 def concreteness(video: EmbeddedVideo, block: int = BLOCK) -> Tensor:
-    """Eq. 7 for every frame [n], over all that is said in the video; 0 where nothing is."""
+    """Eq. 7 for every frame [n], over all utterances of the video; 0 in a video without any."""
     pi = video.frames.pi
     if video.utterances is None or not len(video.utterances.pi):
         return pi.new_zeros(len(pi))
@@ -102,7 +108,7 @@ def concreteness(video: EmbeddedVideo, block: int = BLOCK) -> Tensor:
 
 def _log_sums(query_nD: Tensor, pi_nD: Tensor, block: int) -> Tensor:
     """log Σ_{m ≠ u} e^{query_u · π_m} of every u [n]."""
-    # No score exceeds the query's length, 1/τ. Up to 40 no e^score overflows or vanishes, and sums need no maximum.
+    # No score exceeds the query's length, 1/τ. Up to 40, e^score neither overflows nor vanishes: no maximum is needed.
     mild = bool(query_nD.norm(dim=1).max() <= 40)
     sums_n = query_nD.new_full((len(query_nD),), 0.0 if mild else -torch.inf)
     for first, rows in zip(range(0, len(query_nD), block), torch.split(query_nD, block), strict=True):
@@ -125,10 +131,10 @@ def _to_whole_cells(factors_nE: Tensor, last_two: tuple[float, float]) -> Tensor
 
 
 class _Search:
-    """The best pairs one by one, each hiding those around it: non-maximum suppression as if all pairs were sorted.
+    """The best pairs one by one, each suppressing its neighbours, with the same result as sorting all pairs.
 
-    A cell's bound is at least its best pair that is not hidden. The cell with the highest bound is looked into, and
-    the bound made exact; if it is still the highest, no pair anywhere is better.
+    A cell's bound is at least the score of its best pair that is not suppressed. The cell with the highest bound is
+    searched and its bound made exact; if that is still the highest, no pair anywhere is better.
     """
 
     def __init__(
@@ -201,14 +207,14 @@ def evaluate(
     window: float = 10.0,
     forward_only: bool = False,
 ) -> TaskResult:
-    """Of each video's `top` transitions, in percent:
+    """Shares of each video's `top` transitions, in percent:
 
-    forward            those that end later than they begin
-    joins_steps        those that begin and end in labelled steps, of which they share none
-    ordered_steps      those that do both: from a step to another one shown later
-    ordered_of_joined  … among those that join steps
+    forward            end later than they start
+    joins_steps        start and end in labelled clips of different steps
+    ordered_steps      do both: lead from a step to another one shown later
+    ordered_of_joined  the same, among those that join steps
 
-    Chance draws the same number of pairs of each video at random.
+    Chance: as many random pairs of frames from each video.
     """
     usable = [video for video in videos if len(video.times) > 1 and video.steps]
     values: dict[str, list[float]] = {name: [] for name in ("forward", "joins_steps", "ordered_steps")}
@@ -233,7 +239,7 @@ def evaluate(
 
 
 def _counted(found: Sequence[Transition], shown_nJ: NDArray[np.bool_]) -> dict[str, NDArray[np.bool_]]:
-    """[T] each: what holds of which transition."""
+    """[T] each: which transitions go forward, join steps, and join them in order."""
     u = np.array([each.from_frame for each in found], np.int64)
     v = np.array([each.to_frame for each in found], np.int64)
     labelled = shown_nJ[u].any(axis=1) & shown_nJ[v].any(axis=1)
@@ -242,7 +248,7 @@ def _counted(found: Sequence[Transition], shown_nJ: NDArray[np.bool_]) -> dict[s
 
 
 def _steps_shown(video: EmbeddedVideo) -> NDArray[np.bool_]:
-    """[n, J]: which of its steps, by number, each frame lies in."""
+    """[n, J]: which of the video's steps, by number, each frame shows."""
     numbers = sorted({step.step for step in video.steps})
     shown = np.zeros((len(video.times), len(numbers)), bool)
     for step in video.steps:
@@ -251,7 +257,7 @@ def _steps_shown(video: EmbeddedVideo) -> NDArray[np.bool_]:
 
 
 def _share_of_pairs_that_join(shown_nJ: NDArray[np.bool_]) -> float:
-    """Of all pairs of frames, the share that lie in steps of which they share none."""
+    """The share of all pairs of frames that show labelled steps and have none in common."""
     sets_LJ, set_n = np.unique(shown_nJ, axis=0, return_inverse=True)
     counts = np.bincount(set_n.ravel(), minlength=len(sets_LJ)).astype(np.float64)
     labelled = sets_LJ.any(axis=1)
@@ -265,3 +271,21 @@ def _notes(videos: Sequence[EmbeddedVideo]) -> list[str]:
     unlabelled = sum(len(video.times) > 1 and not video.steps for video in videos)
     causes = ((short, "have fewer than two frames"), (unlabelled, "have no labelled step"))
     return [f"{count} of {len(videos)} videos {cause}" for count, cause in causes if count]
+
+
+def _run(evaluator: Evaluator) -> TaskResult:
+    return evaluate(evaluator.adapter, evaluator.primary)
+
+
+TRANSITIONS = EvaluationTask(
+    "transitions",
+    "Transitions",
+    "The ten most salient changes of each video.",
+    _run,
+    Needs(steps=True),
+    headline={
+        "forward": "go forward in time, %",
+        "joins_steps": "lead from one step to another, %",
+        "ordered_of_joined": "of these, in the right order, %",
+    },
+)

@@ -1,4 +1,4 @@
-"""What is left to train, and how long it may take: told before the first run, and before each."""
+"""What is left to train and how long it may take, printed before the first run and before each one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Key = tuple[str, int]  # a run's name, and its seed
 
 
 class Estimate:
-    """Time goes by the seconds a step took in the runs there are, of the same objective where there is one."""
+    """Estimated from the seconds a training step took so far, in runs of the same objective if there are any."""
 
     def __init__(self, jobs: Mapping[Key, tuple[Job, Progress | None]], at_once: int = 1) -> None:
         self._at_once = at_once
@@ -22,7 +22,7 @@ class Estimate:
         self._progress[key] = progress
 
     def lines(self) -> list[str]:
-        """A line for each run, and one for all."""
+        """A line for each run, and a summary."""
         lines = []
         for key, job in self._jobs.items():
             left = self.steps_left(key)
@@ -40,7 +40,7 @@ class Estimate:
         )
 
     def heading(self, key: Key) -> str:
-        """Before a run: which it is, and what is left with it."""
+        """A line before a run: which one it is, and what is left."""
         place = list(self._jobs).index(key) + 1
         return f"[{place}/{len(self._jobs)}] {_name(key)}: {self._jobs[key].key}; {self.summary()}"
 
@@ -49,21 +49,21 @@ class Estimate:
         return "" if seconds is None else f", about {_minutes(seconds)}"
 
     def steps_left(self, key: Key) -> int:
-        """0 of a finished run."""
+        """0 for a finished run."""
         planned = self._jobs[key].config.train.steps or 0
         progress = self._progress[key]
         return max(0, planned - (progress.step if progress else 0))
 
     def _seconds_left(self, key: Key) -> float | None:
-        """None before any run has taken a step."""
+        """None before any run has taken a training step."""
         objective = self._jobs[key].config.objective.name
         alike = [each for each in self._jobs if self._jobs[each].config.objective.name == objective]
         rate = self._seconds_per_step(alike) or self._seconds_per_step(list(self._jobs))
         return self.steps_left(key) * rate if rate else None
 
     def _seconds_per_step(self, keys: list[Key]) -> float | None:
-        begun = [progress for key in keys if (progress := self._progress[key]) and progress.step]
-        return sum(each.seconds for each in begun) / sum(each.step for each in begun) if begun else None
+        started = [progress for key in keys if (progress := self._progress[key]) and progress.step]
+        return sum(each.seconds for each in started) / sum(each.step for each in started) if started else None
 
 
 def _name(key: Key) -> str:

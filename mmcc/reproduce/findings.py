@@ -1,4 +1,4 @@
-"""All that was measured for the tables, by row, task and training seed."""
+"""What was measured for the tables, by row, evaluation task and training seed."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ Measure = tuple[str, str, str]  # row, task, figure
 
 @dataclass
 class Findings:
-    """Results as they come in, and what is to be told beside them."""
+    """Results as they come in, and notes to print beside them."""
 
     results: dict[tuple[str, str], dict[int, TaskResult]] = field(default_factory=dict)  # (row, task) → seed → result
     notes: list[str] = field(default_factory=list)
-    training_videos: int | None = None  # of the corpus, where that is known
+    training_videos: int | None = None  # of the corpus, if known
 
     def add(self, row: str, task: str, seed: int, result: TaskResult) -> None:
         self.results.setdefault((row, task), {})[seed] = result
@@ -30,14 +30,14 @@ class Findings:
             self.notes.append(line)
 
     def of_table(self, measures: Mapping[str, Iterable[str]], seeds: Iterable[int]) -> Findings:
-        """What a table asks for, and no more: another may have measured further seeds of the same rows."""
+        """Only what a table asks for: another may have measured further seeds of the same rows."""
         wanted = {(row, task) for row, tasks in measures.items() for task in tasks}
         kept = {key: {seed: found[seed] for seed in seeds if seed in found} for key, found in self.results.items()}
         asked = {key: found for key, found in kept.items() if key in wanted and found}
         return Findings(asked, list(self.notes), self.training_videos)
 
     def samples(self, row: str, task: str, figure: str, seeds: Iterable[int] | None = None) -> list[PerVideo]:
-        """A figure of every seed that has it, in order of seeds."""
+        """A figure for every seed that has it, in order of seeds."""
         found = self.results.get((row, task), {})
         wanted = sorted(found) if seeds is None else [seed for seed in sorted(seeds) if seed in found]
         return [found[seed].figures[figure] for seed in wanted if figure in found[seed].figures]
@@ -48,9 +48,9 @@ class Findings:
         return Cell(*bootstrap(samples)) if samples else EMPTY
 
     def difference(self, one: Measure, other: Measure) -> Interval | None:
-        """How much the one is above the other, on the videos and the seeds that both have; None where one has none.
+        """`one` minus `other`, on the videos and the seeds that both have; None where they have none in common.
 
-        A learner that was not trained has one sample, which stands against each seed of the other.
+        A model that was not trained has one sample, which is compared with each seed of the other.
         """
         seeds = [set(self.results.get((row, task), {})) for row, task, _ in (one, other)]
         common = seeds[0] & seeds[1] if min(map(len, seeds)) > 1 else None
@@ -59,30 +59,30 @@ class Findings:
         return paired_difference(aligned[: len(first)], aligned[len(first) :]) if aligned else None
 
     def references(self, task: str, rows: Sequence[str]) -> dict[str, float]:
-        """Of the first row that has the task: chance does not depend on who is measured."""
+        """Those of the first row that has the task: chance does not depend on the model."""
         for row in rows:
             for result in self.results.get((row, task), {}).values():
                 return result.references
         return {}
 
     def task_notes(self, task: str, rows: Iterable[str], labels: Mapping[str, str]) -> list[str]:
-        """What the task left out, once for all the rows that say the same; rows as a table calls them."""
-        told: dict[str, list[str]] = {}
+        """The notes of a task's results, each once, with the labels of the rows it applies to unless it is all."""
+        noted: dict[str, list[str]] = {}
         for row in rows:
             for result in self.results.get((row, task), {}).values():
                 for line in result.notes:
-                    if row not in told.setdefault(line, []):
-                        told[line].append(row)
+                    if row not in noted.setdefault(line, []):
+                        noted[line].append(row)
         everyone = {row for row in rows if (row, task) in self.results}
         return [
             line if set(who) == everyone else f"{', '.join(labels.get(each, each) for each in who)}: {line}"
-            for line, who in told.items()
+            for line, who in noted.items()
         ]
 
 
 def on_common_videos(samples: Sequence[PerVideo]) -> list[PerVideo]:
-    """The samples cut down to the videos that all of them have, in one order; none if there is no such video, or
-    nothing counted in them."""
+    """The samples restricted to the videos that all of them have, in one order; none if there is no such video, or if
+    nothing was counted in them."""
     if not samples:
         return []
     others = [set(sample.videos) for sample in samples[1:]]

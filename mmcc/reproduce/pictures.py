@@ -1,19 +1,19 @@
-"""What was found as plots: a bar for each row, with its interval, chance, and the paper's figure told beside it."""
+"""Plots of the tables: a bar for each row with its interval, and chance."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from mmcc.evaluation.evaluate import reference
+from mmcc.report.evaluation import reference
 from mmcc.report.html import Markup
 from mmcc.report.plots import Bar, Curve, Mark, bars, curves
 from mmcc.report.tables import Cell
 from mmcc.reproduce import plan
-from mmcc.reproduce.curves import FIGURES, Points
 from mmcc.reproduce.findings import Findings
-from mmcc.reproduce.layout_studies import multiplications
-from mmcc.reproduce.rows import LABELS, REFERENCES, measured
+from mmcc.reproduce.studies import multiplications
+from mmcc.reproduce.studies_curves import FIGURES, Points
+from mmcc.reproduce.tables_rows import LABELS, REFERENCES, measured
 
 
 class Picture(NamedTuple):
@@ -24,7 +24,7 @@ class Picture(NamedTuple):
 
 
 def _of_models(findings: Findings, task: str, figure: str, title: str, axis: str, digits: int = 1) -> list[Picture]:
-    """A figure of all models that the task was measured of."""
+    """A figure of all models that the task was measured for."""
     rows = measured(findings, task)
     cells = {LABELS[row]: findings.cell(row, task, figure) for row in rows}
     known = findings.references(task, [plan.PLUS, *rows])
@@ -100,7 +100,7 @@ def _tuning(findings: Findings) -> list[Picture]:
 
 
 def _scale(findings: Findings) -> list[Picture]:
-    """Lines over what grows."""
+    """Lines over the number of videos, and over cost."""
     videos = {plan.VIDEOS_100: 100.0, plan.VIDEOS_300: 300.0, plan.QUARTER: float(findings.training_videos or 0)}
     widths = (plan.WIDTH_8, plan.QUARTER, plan.WIDTH_32)
     costs = {run: multiplications(plan.runs()[run].overrides) / 1e6 for run in widths}

@@ -1,8 +1,8 @@
-"""Which runs the tables need, and what is measured of each: data, and nothing that runs.
+"""Which runs the tables need, and what is measured of each: data only, nothing here runs.
 
-All objectives are given the same number of steps in all. RA, TAP and "λ2 = 0 after pre-training" begin with a
-cross-modal model, whose steps are half of theirs. MMCC is the paper's objective at the kitchen's size (`mmcc.yaml`),
-MMCC+ is `mmcc_plus.yaml`; the baselines' files have the same size. Two rows that come to the same settings are one run.
+Every objective gets the same total number of training steps. RA, TAP and "λ2 = 0 after pre-training" start from a
+cross-modal model, which takes half of their steps. MMCC is the paper's objective at the kitchen's size (`mmcc.yaml`),
+MMCC+ is `mmcc_plus.yaml`; the baselines' files have the same size. Two rows with the same settings are one run.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from mmcc.errors import InputError
+from mmcc.evaluation import anticipation, arrow_of_time, controls, cycle_back, transitions, unshuffling
+from mmcc.objectives.spec import spec_of
 from mmcc.settings import flatten, to_mapping
 from mmcc.training.config import Config, load_config
 
@@ -25,28 +27,29 @@ NO_LAMBDA1, NO_LAMBDA2 = "no_lambda1", "no_lambda2"
 CYCLE_1, CYCLE_8, DIRECTION_ONLY = "cycle_1", "cycle_8", "direction_only"
 PLUS_1, PLUS_NO_SIMILARITY = "plus_1", "plus_no_similarity"
 PLUS_WITHIN, PLUS_ACROSS, RA_ACROSS, TAP_ACROSS = "plus_within", "plus_across", "ra_across", "tap_across"
-# ... learners that are not, and what stands in no learner's row.
+# ... models that are not, and labels of rows that belong to no model.
 RANDOM, IMAGENET, SCRATCH, AVERAGE, CHANCE = "random", "imagenet", "from_scratch", "average", "chance"
 
 TRAINED = (CROSS_MODAL, RA, TAP, MEMDPC, MMCC, PLUS)
 UNTRAINED = (RANDOM, IMAGENET)
-SAMPLERS = (RANDOM, CROSS_MODAL, TAP, RA, MMCC, PLUS)  # columns of Table 4; the first: pairs at random
+SAMPLERS = (RANDOM, CROSS_MODAL, TAP, RA, MMCC, PLUS)  # columns of Table 4; the first: random pairs
 
-# The tuning grid: every objective with every choice, at an eighth of the steps. A row is called objective/choice.
+# The tuning grid: every objective with every choice, at an eighth of the steps. Rows are named objective/choice.
 OWN, SLOW, FAST, OTHER_SEGMENTS = "own", "lr_3e-4", "lr_3e-3", "other_segments"
 CHOICES = (OWN, SLOW, FAST, OTHER_SEGMENTS)
-# How MMCC+ grows with the videos it learns from and with its width, at a quarter of the steps.
+# How MMCC+ scales with the number of training videos and with its width, at a quarter of the steps.
 QUARTER, VIDEOS_100, VIDEOS_300, WIDTH_8, WIDTH_32 = "plus_quarter", "videos_100", "videos_300", "width_8", "width_32"
 SCALE = (VIDEOS_100, VIDEOS_300, QUARTER, WIDTH_8, WIDTH_32)
 
-# What is measured of a run. ARROW is measured of all rows of a seed at once.
-CYCLE, ANTICIPATION, UNSHUFFLING, TRANSITIONS, ARROW = "cycle", "anticipation", "unshuffling", "transitions", "arrow"
-NEURONS = "neurons"  # of `mmcc evaluate` alone
-TRANSFER_ANTICIPATION, TRANSFER_UNSHUFFLING = "transfer-anticipation", "transfer-unshuffling"
-MEAN_ANTICIPATION, MEAN_UNSHUFFLING = "mean-anticipation", "mean-unshuffling"  # controls: see mmcc.evaluation.controls
-POSITION_UNSHUFFLING = "position-unshuffling"
-# On the videos that checkpoints are chosen on: settings are chosen there, too.
-CHOOSING_ANTICIPATION, CHOOSING_UNSHUFFLING = "choosing-anticipation", "choosing-unshuffling"
+# What is measured of a run: evaluation tasks, by name. ARROW is measured for all rows of a seed at once.
+CYCLE, TRANSITIONS, ARROW = cycle_back.CYCLE.name, transitions.TRANSITIONS.name, arrow_of_time.ARROW.name
+ANTICIPATION, UNSHUFFLING = anticipation.ANTICIPATION.name, unshuffling.UNSHUFFLING.name
+TRANSFER_ANTICIPATION = anticipation.TRANSFER_ANTICIPATION.name
+TRANSFER_UNSHUFFLING = unshuffling.TRANSFER_UNSHUFFLING.name
+CHOOSING_ANTICIPATION = anticipation.CHOOSING_ANTICIPATION.name
+CHOOSING_UNSHUFFLING = unshuffling.CHOOSING_UNSHUFFLING.name
+MEAN_ANTICIPATION, MEAN_UNSHUFFLING = controls.MEAN_ANTICIPATION.name, controls.MEAN_UNSHUFFLING.name
+POSITION_UNSHUFFLING = controls.POSITION_UNSHUFFLING.name
 
 
 @dataclass(frozen=True)
@@ -54,21 +57,21 @@ class Budget:
     """What a run may cost."""
 
     name: str
-    steps: int  # in all, of each objective
-    arrow_videos: int  # training videos that Table 4's classifiers learn from
-    scratch_steps: int  # of Table 4's networks from scratch
+    steps: int  # training steps of each objective, in total
+    arrow_videos: int  # training videos for Table 4's classifiers
+    scratch_steps: int  # of Table 4's networks trained from scratch
     overrides: tuple[str, ...] = ()  # of every run
 
 
 FULL = Budget("full", steps=2000, arrow_videos=300, scratch_steps=600)  # 10 minutes a run on 2 cores
 HALF = Budget("half", steps=1000, arrow_videos=300, scratch_steps=600)  # enough on feature vectors
-QUICK = Budget("quick", steps=60, arrow_videos=60, scratch_steps=40)  # to see that all works; its figures say nothing
+QUICK = Budget("quick", steps=60, arrow_videos=60, scratch_steps=40)  # a smoke test; its figures mean nothing
 BUDGETS = {budget.name: budget for budget in (FULL, HALF, QUICK)}
 
 
 @dataclass(frozen=True)
 class PlannedRun:
-    """A shipped configuration with changes, and the run it begins with."""
+    """A shipped configuration with changes, and the run it starts from."""
 
     config: str
     overrides: tuple[str, ...] = ()
@@ -78,7 +81,7 @@ class PlannedRun:
 
 @cache
 def runs() -> Mapping[str, PlannedRun]:
-    """All of them, by name."""
+    """All planned runs, by name."""
 
     def mmcc(*changes: str, init: str | None = None, share: float = 1.0) -> PlannedRun:
         return PlannedRun("mmcc", changes, init, share)
@@ -110,7 +113,7 @@ def runs() -> Mapping[str, PlannedRun]:
         ACROSS: mmcc("objective.cycle.path=across"),
         NO_LAMBDA1: mmcc("objective.lambda1=0"),
         NO_LAMBDA2: mmcc("objective.lambda2=0", init=TEACHER, share=0.5),
-        CYCLE_1: plus(*no_direction, one_start),  # as MMCC+ but for what is named, so that nothing else is compared
+        CYCLE_1: plus(*no_direction, one_start),  # MMCC+ except for what is named, so that nothing else is compared
         CYCLE_8: plus(*no_direction),
         DIRECTION_ONLY: plus("objective.cycle_ratio=0", "objective.similarity_ratio=0"),
         PLUS_1: plus(one_start),
@@ -129,6 +132,12 @@ def runs() -> Mapping[str, PlannedRun]:
     return named | grid
 
 
+def label_of(row: str) -> str:
+    """What tables call the objective of a row."""
+    objective = load_config(runs()[row].config).objective
+    return spec_of(objective).identity(objective).label
+
+
 def tuned(name: str, choice: str) -> str:
     """The row of an objective with a choice of the grid."""
     return f"{name}/{choice}"
@@ -144,14 +153,14 @@ def _changes(config: str, choice: str) -> tuple[str, ...]:
         return {OWN: (), SLOW: ("train.lr=3e-4",), FAST: ("train.lr=3e-3",)}[choice]
     if config == "mmcc_plus":
         return "data.segment_seconds=64", "data.frame_rates=[0.5]"
-    if config == "ra":  # needs frames a second apart, of which 32 are 32 s: as many frames a step, in fewer segments
+    if config == "ra":  # needs frames one second apart, so 32 frames are 32 s: as many frames in fewer, longer segments
         return "data.max_frames=64", "train.batch_size=8"
     return "data.segment_seconds=128", "data.max_utterances=64", "data.frame_rates=[0.25]"
 
 
 @dataclass(frozen=True)
 class TablePlan:
-    """What a table measures of which rows, with how many training seeds unless told."""
+    """What a table measures of which rows, and its default number of training seeds."""
 
     measures: Mapping[str, tuple[str, ...]]
     seeds: int = 3
@@ -189,17 +198,17 @@ TABLES: dict[str, TablePlan] = {
 
 @dataclass(frozen=True)
 class Job:
-    """One run to be trained: settings, a seed, and the run it begins with."""
+    """One run to train: settings, a seed, and the run it starts from."""
 
     run: str
     seed: int
-    config: Config  # without the path of `init`, which is the runner's to know
+    config: Config  # without the path of `init`, which the runner adds
     init: Job | None
-    key: str  # names its folder, by all that decides what comes of it
+    key: str  # the name of its folder, which depends on everything that affects its result
 
 
 def plan_job(name: str, seed: int, budget: Budget, corpus: str) -> Job:
-    """The job of a planned run on a corpus, named by its fingerprint."""
+    """The job of a planned run on the corpus with this fingerprint."""
     run = runs()[name]
     init = plan_job(run.init, seed, budget, corpus) if run.init else None
     steps = max(1, round(run.share * budget.steps))
@@ -215,13 +224,13 @@ def plan_job(name: str, seed: int, budget: Budget, corpus: str) -> Job:
     return Job(name, seed, config, init, f"{config.objective.name}-seed{seed}-{digest[:10]}")
 
 
-# Settings that change nothing about the checkpoints that a run ends with.
+# Settings that do not affect a run's final checkpoint.
 _INDIFFERENT = frozenset(f"train.{name}" for name in ("device", "workers", "keep", "log_every", "compile"))
 
 
 def jobs_of(tables: Iterable[str], budget: Budget, corpus: str, seeds: int | None) -> dict[tuple[str, int], Job]:
-    """By run and seed, all that the tables need, what others begin with first; every run's first seed before the
-    second, so that a table fills as early as it can."""
+    """Every job that the tables need, by run and seed: first those that others start from, and the first seed of every
+    run before any second, so that tables fill as early as possible."""
     wanted = {(seed, name) for table in tables for name in TABLES[table].measures for seed in seeds_of(table, seeds)}
     order = list(runs())
     jobs: dict[tuple[str, int], Job] = {}
@@ -236,7 +245,7 @@ def jobs_of(tables: Iterable[str], budget: Budget, corpus: str, seeds: int | Non
 
 
 def measures_of(table: str) -> dict[str, tuple[str, ...]]:
-    """Under which row the results of a table are found: what is measured of all at once has a row of its own."""
+    """Row → tasks of a table's results; what is measured of all rows at once has a row of its own."""
     measures = TABLES[table].measures
     alone = {row: tuple(task for task in tasks if task != ARROW) for row, tasks in measures.items()}
     together = any(ARROW in tasks for tasks in measures.values())

@@ -1,6 +1,6 @@
-"""What was found, written down: results.json, tables as Markdown and LaTeX, and a page with plots.
+"""Write the results: results.json, tables as Markdown and LaTeX, and a page with plots.
 
-Nothing in it tells the time it took or the day: a command that was stopped and gone on with writes the same files.
+They contain no times or dates, so that a command that was stopped and resumed writes the same files.
 """
 
 from __future__ import annotations
@@ -9,24 +9,25 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import mmcc
+from mmcc.evaluation.results import SCHEMA
 from mmcc.files import replace_text, writing
 from mmcc.metrics import bootstrap
 from mmcc.report.page import Section, listed, titled, write_page
 from mmcc.report.tables import Table, notes_as_markdown, to_html, to_latex, to_markdown
 from mmcc.reproduce import plan
-from mmcc.reproduce.curves import FIGURES, Points, curve
 from mmcc.reproduce.findings import Findings, on_common_videos
-from mmcc.reproduce.layout import LAYOUTS
 from mmcc.reproduce.pictures import PICTURES, Picture, learning_curves
 from mmcc.reproduce.runner import Runner
-from mmcc.reproduce.store import SCHEMA, strict_json
+from mmcc.reproduce.studies_curves import FIGURES, Points, curve
+from mmcc.reproduce.tables import LAYOUTS
+from mmcc.text import strict_json
 
 RESULTS, PAGE, TABLES = "results.json", "index.html", "tables"
 
 
 @dataclass(frozen=True)
 class Published:
-    """What a call of `reproduce` shows."""
+    """The result of a call of `reproduce`."""
 
     content: dict[str, Any]  # of results.json
     tables: dict[str, list[Table]]
@@ -37,7 +38,7 @@ class Published:
 
 
 def publish(runner: Runner, shown: list[str], seeds: int | None) -> Published:
-    """Lay out the tables shown and write everything to the runner's folder."""
+    """Lay out the tables and write everything to the runner's folder."""
     found = {name: runner.findings.of_table(plan.measures_of(name), plan.seeds_of(name, seeds)) for name in shown}
     tables = {name: LAYOUTS[name](found[name]) for name in shown}
     lines = _curves(runner, shown, seeds)
@@ -93,25 +94,25 @@ def _page(
         sections.append(Section("Learning curves", tuple(titled(picture.title, picture.drawn) for picture in lines)))
     if runner.findings.notes:
         sections.append(Section("Left out", (listed(runner.findings.notes),)))
-    exam, budget = runner.exam, runner.budget
+    videos, budget = runner.videos, runner.budget
     lead = [
-        f"Corpus {runner.corpus}: {len(exam.primary)} test videos, {len(exam.related)} of related tasks. "
+        f"Corpus {runner.corpus}: {len(videos.primary)} test videos, {len(videos.related)} of related tasks. "
         f"Budget {budget.name}: {budget.steps} steps in all for each objective. mmcc {mmcc.__version__}.",
         *([_QUICK] if budget.name == plan.QUICK.name else []),
     ]
     return write_page("Multi-modal temporal cycle consistency: the tables", lead, sections)
 
 
-_QUICK = "The quick budget only shows that everything works: after so few steps no figure says anything."
+_QUICK = "The quick budget is a smoke test: after so few training steps the figures mean nothing."
 
 
 def _corpus(runner: Runner) -> dict[str, Any]:
-    exam = runner.exam
+    videos = runner.videos
     return {
         "path": str(runner.corpus),
-        "fingerprint": exam.fingerprint,
-        "test_videos": len(exam.primary),
-        "related_test_videos": len(exam.related),
+        "fingerprint": videos.fingerprint,
+        "test_videos": len(videos.primary),
+        "related_test_videos": len(videos.related),
     }
 
 
@@ -138,31 +139,31 @@ def _figures(found: Findings) -> dict[str, dict[str, dict[str, Any]]]:
 
 
 def _runs(runner: Runner, shown: list[str], seeds: int | None) -> list[dict[str, Any]]:
-    """Every run behind the tables: which settings are not its configuration's own, and which checkpoint counts."""
-    told = []
-    for (name, seed), job in plan.jobs_of(shown, runner.budget, runner.exam.fingerprint, seeds).items():
+    """Every run behind the tables: its changes to a shipped configuration, and the checkpoint measured."""
+    runs = []
+    for (name, seed), job in plan.jobs_of(shown, runner.budget, runner.videos.fingerprint, seeds).items():
         trained = runner.trained.get((name, seed))
         run = plan.runs()[name]
-        told.append(
+        runs.append(
             {
                 **{"run": name, "seed": seed, "folder": f"runs/{job.key}", "config": run.config},
                 **{"overrides": list(run.overrides), "init": run.init, "steps": job.config.train.steps},
                 "checkpoint": trained.step if trained else None,
             }
         )
-    return told
+    return runs
 
 
 def _curves(runner: Runner, shown: list[str], seeds: int | None) -> dict[str, dict[str, Points]]:
-    """Figure → row → points, of the models that the tables compare; others where there are only those."""
-    jobs = plan.jobs_of(shown, runner.budget, runner.exam.fingerprint, seeds)
+    """Figure → row → points of the models that the tables compare, or of all runs where there are none of these."""
+    jobs = plan.jobs_of(shown, runner.budget, runner.videos.fingerprint, seeds)
     names = list(dict.fromkeys(name for name, _ in jobs))
     compared = [name for name in names if name in plan.TRAINED] or names
     found: dict[str, dict[str, Points]] = {figure: {} for figure in FIGURES}
     for name in compared:
         of_name = [job for (run, _), job in jobs.items() if run == name]
-        begun_with = of_name[0].init
-        first_step = (begun_with.config.train.steps or 0) if begun_with else 0
+        init = of_name[0].init
+        first_step = (init.config.train.steps or 0) if init else 0
         for figure in FIGURES:
             found[figure][name] = curve([runner.folder(job) for job in of_name], figure, first_step)
     return found

@@ -1,4 +1,4 @@
-"""The paper's tables by one call.
+"""The paper's tables in one call.
 
 >>> published = reproduce(["table2"], Path("kitchen.corpus"), Path("out"), budget=QUICK, seeds=1)
 >>> print(published.to_markdown())
@@ -34,10 +34,10 @@ def reproduce(
     at_once: int = 1,
     imagenet: Path | None = None,
 ) -> Published:
-    """Train and measure what is missing for the tables ("all" means every one), and write them down.
+    """Train and measure what the tables ("all" means every one) still need, and write them to `out`.
 
-    `seeds`: how many training seeds; by default each table's own. Tables that were finished before are shown too.
-    `at_once`: how many runs to train at a time, in a process each. `imagenet`: weights of a ResNet-18 for that row.
+    `seeds`: the number of training seeds; by default each table's own. Tables finished before are shown too.
+    `at_once`: the number of runs to train at a time, each in a process. `imagenet`: ResNet-18 weights for that row.
     """
     wanted = [name for name in TABLES if name in tables or ALL in tables]
     if out.exists() and not out.is_dir():

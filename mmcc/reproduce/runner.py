@@ -1,10 +1,10 @@
-"""Train what is missing, measure what is missing; stopped at any moment, go on.
+"""Train and measure what is missing. It may be stopped at any time, and resumes where it was.
 
-    OUT/runs/KEY/               a run as `mmcc train` makes it; KEY tells by its end what decides the run
+    OUT/runs/KEY/               a run as `mmcc train` writes it; KEY ends with a hash of everything that affects the run
     OUT/results/KEY/TASK.json   what was measured of it
 
-A run is finished when its last checkpoint is of the step that was planned. One that cannot be trained, or a task that
-cannot be measured, is told of in the notes; the others go on.
+A run is finished when its last checkpoint has the planned step. A run that cannot be trained, or a task that cannot be
+measured, becomes a note; the others continue.
 """
 
 from __future__ import annotations
@@ -21,10 +21,12 @@ from mmcc.evaluation import arrow_of_time
 from mmcc.evaluation.adapter import ModelAdapter
 from mmcc.evaluation.adapters import open_adapter
 from mmcc.evaluation.arrow_of_time import Scratch, Split
-from mmcc.evaluation.evaluator import Bars, Exam, NotMeasured, Sitting
+from mmcc.evaluation.evaluator import Bars, Evaluator
 from mmcc.evaluation.features_only import imagenet_adapter, random_adapter
 from mmcc.evaluation.results import TaskResult
 from mmcc.evaluation.runs import Checkpoint, find_checkpoint
+from mmcc.evaluation.task import NotMeasured, find_task
+from mmcc.evaluation.videos import EvaluationVideos
 from mmcc.models.encoders import FrameResNetSettings
 from mmcc.models.registry import WEIGHTS_FILE
 from mmcc.reproduce import plan
@@ -47,7 +49,7 @@ class Trained:
 
 
 class Runner:
-    """Jobs of one corpus and one budget, in one folder."""
+    """The jobs of one corpus and one budget, in one folder."""
 
     def __init__(
         self,
@@ -62,20 +64,20 @@ class Runner:
     ) -> None:
         self.corpus, self.out, self.budget, self.say, self.bars = corpus, out, budget, say, bars
         self.at_once = at_once  # runs to train at a time
-        self.imagenet = imagenet  # weights of a ResNet-18; None: those of the extra
-        self.exam = Exam(Corpus.open(corpus), learn_from=budget.arrow_videos)
+        self.imagenet = imagenet  # weights of a ResNet-18; None: the network of the extra
+        self.videos = EvaluationVideos(Corpus.open(corpus), most_training=budget.arrow_videos)
         self.store = Store(out / "results")
-        self.findings = Findings(training_videos=self.exam.training_videos)
+        self.findings = Findings(training_videos=self.videos.training_total)
         self.trained: dict[tuple[str, int], Trained] = {}
         self._failed: dict[str, str] = {}  # a job's key → why
-        self._untrained: dict[str, Sitting | None] = {}  # kept: ImageNet's network takes its time
-        self._identity = {name: name for name in plan.UNTRAINED}  # what tells it from another of its name
+        self._untrained: dict[str, Evaluator | None] = {}  # kept, since ImageNet's network is slow
+        self._identity = {name: name for name in plan.UNTRAINED}  # distinguishes weights of the same name
 
     def folder(self, job: Job) -> Path:
         return self.out / "runs" / job.key
 
     def progress(self, job: Job) -> Progress | None:
-        """How far a run is; None where it has not begun, or has no whole checkpoint."""
+        """How far a run is; None where it has not started, or has no intact checkpoint."""
         try:
             newest = Checkpoints(self.folder(job)).newest(_silent)
         except InputError:
@@ -83,9 +85,9 @@ class Runner:
         return read_progress(newest) if newest else None
 
     def run(self, tables: Sequence[str], seeds: int | None) -> list[str]:
-        """All that the tables need, and which of them the corpus allows. If nothing comes of it, InputError."""
-        if self.imagenet:  # what was named must be there: it is not left out hours later
-            self._untrained[plan.IMAGENET] = self._sitting_untrained(plan.IMAGENET)
+        """Train and measure what the tables need; returns those that the corpus allows. InputError if none."""
+        if self.imagenet:  # fail now rather than leave it out hours later
+            self._untrained[plan.IMAGENET] = self._open_untrained(plan.IMAGENET)
             self._identity[plan.IMAGENET] = f"{plan.IMAGENET} {hashlib.sha256(self.imagenet.read_bytes()).hexdigest()}"
         tables = self._possible(tables)
         jobs = self._needed(tables, seeds)
@@ -108,11 +110,11 @@ class Runner:
         return tables
 
     def _possible(self, tables: Sequence[str]) -> list[str]:
-        """Those of which the corpus allows to measure something, so that nothing is trained in vain."""
+        """The tables that the corpus allows to measure, at least in part, so that nothing is trained in vain."""
         possible = []
         for table in tables:
             tasks = dict.fromkeys(task for tasks in plan.measures_of(table).values() for task in tasks)
-            lacking = {task: self.exam.lacks(task) for task in tasks}
+            lacking = {task: self.videos.lacks(find_task(task).needs) for task in tasks}
             for task, why in lacking.items():
                 if why:
                     self._note(f"{task}: {why}")
@@ -123,8 +125,8 @@ class Runner:
         return possible
 
     def _needed(self, tables: Sequence[str], seeds: int | None) -> dict[tuple[str, int], Job]:
-        """The runs of which something can be measured, and those that they begin with."""
-        jobs = plan.jobs_of(tables, self.budget, self.exam.fingerprint, seeds)
+        """The runs that something can be measured of, and those they start from."""
+        jobs = plan.jobs_of(tables, self.budget, self.videos.fingerprint, seeds)
         needed = set()
         for (name, seed), job in jobs.items():
             in_table4 = "table4" in tables and name in plan.TRAINED and seed in plan.seeds_of("table4", seeds)
@@ -134,10 +136,10 @@ class Runner:
 
     def _nothing(self) -> InputError:
         cause = f"nothing can be measured ({'; '.join(self.findings.notes)})"
-        return InputError(self.corpus, cause, "See to the first of these, and run the same command again.")
+        return InputError(self.corpus, cause, "Fix the first of these, and run the same command again.")
 
     def is_complete(self, table: str, seeds: int | None) -> bool:
-        """Whether all of a table was trained and measured before: then it can be shown beside what was asked for."""
+        """Whether a table was trained and measured before, so that it can be shown beside those asked for."""
         jobs = self._needed([table], seeds)
         for key, job in jobs.items():
             if key not in self.trained and not self._find_trained(job):
@@ -151,18 +153,18 @@ class Runner:
         return bool(jobs) and arrow
 
     def _tasks_of(self, row: str, seed: int, tables: Iterable[str], seeds: int | None) -> list[str]:
-        """What is measured of one run alone."""
+        """The tasks that are measured of this run."""
         wanted = [
             task
             for table in tables
             if seed in plan.seeds_of(table, seeds)
             for task in plan.measures_of(table).get(row, ())
         ]
-        return [task for task in dict.fromkeys(wanted) if not self.exam.lacks(task)]
+        return [task for task in dict.fromkeys(wanted) if not self.videos.lacks(find_task(task).needs)]
 
     def _train_side_by_side(self, jobs: Mapping[tuple[str, int], Job], estimate: Estimate) -> None:
-        """What fails here is trained again, one by one."""
-        keys = {job.key: key for key, job in jobs.items()}  # rows of the same settings are one run
+        """Runs that fail here are trained again, one by one."""
+        keys = {job.key: key for key, job in jobs.items()}  # rows with the same settings are one run
         trainings = [
             Training(jobs[key], self.folder(jobs[key]), self._config(jobs[key]), left)
             for key in keys.values()
@@ -173,17 +175,17 @@ class Runner:
                 self.corpus,
                 trainings,
                 self.at_once,
-                begins=lambda job: self.say(estimate.heading(keys[job.key])),
+                started=lambda job: self.say(estimate.heading(keys[job.key])),
                 ended=lambda job: estimate.done(keys[job.key], self.progress(job)),
             )
 
     def _train(self, job: Job, heading: str) -> bool:
-        """Whether the run is finished now."""
+        """Whether the run is finished."""
         if self._find_trained(job):
             return True
         self.say(heading)
         if job.init is not None and job.init.key in self._failed:
-            return self._fail(job, f"the run it begins with failed: {self._failed[job.init.key]}")
+            return self._fail(job, f"the run it starts from failed: {self._failed[job.init.key]}")
         try:
             train_run(self.corpus, self.folder(job), self._config(job), say=self.say)
         except InputError as error:
@@ -217,15 +219,15 @@ class Runner:
         if not missing:
             return
         self.say(f"{job.run}, seed {job.seed}: {', '.join(missing)}")
-        sitting = Sitting(open_adapter(trained.checkpoint.folder), self.exam, trained.checkpoint, self.bars)
+        evaluator = Evaluator(open_adapter(trained.checkpoint.folder), self.videos, trained.checkpoint, self.bars)
         for task in missing:
-            result = self._measured(sitting, task, f"{job.run}, seed {job.seed}")
+            result = self._measured(evaluator, task, f"{job.run}, seed {job.seed}")
             if result:
                 self.store.save(job.key, task, self._mark(trained.weights, task), result, trained.step)
                 self.findings.add(job.run, task, job.seed, result)
 
     def _known(self, job: Job, task: str) -> bool:
-        """Take over a result that was measured before; whether there is one."""
+        """Whether a stored result exists; it is added to the findings."""
         trained = self.trained[job.run, job.seed]
         result = self.store.load(job.key, task, self._mark(trained.weights, task))
         if result:
@@ -234,12 +236,12 @@ class Runner:
 
     def _measure_untrained(self, name: str, tasks: Sequence[str]) -> None:
         missing = [task for task in tasks if not self._known_untrained(name, task)]
-        sitting = self._find_untrained(name) if missing else None
-        if sitting is None:
+        evaluator = self._find_untrained(name) if missing else None
+        if evaluator is None:
             return
         self.say(f"{name}: {', '.join(missing)}")
         for task in missing:
-            result = self._measured(sitting, task, name)
+            result = self._measured(evaluator, task, name)
             if result:
                 self.store.save(name, task, self._mark(self._identity[name], task), result, None)
                 self.findings.add(name, task, 0, result)
@@ -250,28 +252,28 @@ class Runner:
             self.findings.add(name, task, 0, result)
         return result is not None
 
-    def _find_untrained(self, name: str) -> Sitting | None:
-        """None, with a note, where it cannot be had."""
+    def _find_untrained(self, name: str) -> Evaluator | None:
+        """None, with a note, where the model is not available."""
         if name not in self._untrained:
             try:
-                self._untrained[name] = self._sitting_untrained(name)
+                self._untrained[name] = self._open_untrained(name)
             except (InputError, MissingDependency) as error:
                 cause = error.cause if isinstance(error, InputError) else " ".join(str(error).split())
                 self._untrained[name] = None
                 self._note(f"{name}: left out: {cause}")
         return self._untrained[name]
 
-    def _sitting_untrained(self, name: str) -> Sitting:
+    def _open_untrained(self, name: str) -> Evaluator:
         if name == plan.IMAGENET:
-            return Sitting(imagenet_adapter(self.exam.corpus, weights=self.imagenet), self.exam, None, self.bars)
-        model = plan.plan_job(plan.PLUS, 0, self.budget, "").config.model  # of the trained ones' size
+            return Evaluator(imagenet_adapter(self.videos.corpus, weights=self.imagenet), self.videos, None, self.bars)
+        model = plan.plan_job(plan.PLUS, 0, self.budget, "").config.model  # the size of the trained ones
         width = getattr(model.frame_encoder, "width", FrameResNetSettings.width)
-        adapter = random_adapter(self.exam.corpus, width=width, dims=model.dims)
-        return Sitting(adapter, self.exam, None, self.bars)
+        adapter = random_adapter(self.videos.corpus, width=width, dims=model.dims)
+        return Evaluator(adapter, self.videos, None, self.bars)
 
-    def _measured(self, sitting: Sitting, task: str, who: str) -> TaskResult | None:
+    def _measured(self, evaluator: Evaluator, task: str, who: str) -> TaskResult | None:
         try:
-            return sitting.measure(task)
+            return evaluator.measure(find_task(task))
         except NotMeasured as why:
             self._note(f"{task}: {who}: {why}")
         except InputError as error:
@@ -279,35 +281,35 @@ class Runner:
         return None
 
     def _measure_arrow(self, seed: int) -> None:
-        """Table 4 of one training seed: all rows' features on pairs of all columns."""
+        """Table 4 of one training seed: the features of all rows on the pairs of all columns."""
         if self._stored_arrow(seed):
             return
-        sittings = self._all_sittings(seed)
-        self.say(f"table4, seed {seed}: pairs and classifiers of {', '.join(sittings)}")
+        evaluators = self._all_evaluators(seed)
+        self.say(f"table4, seed {seed}: pairs and classifiers of {', '.join(evaluators)}")
         embedded: dict[str, Split] = {}
-        for name, sitting in sittings.items():
+        for name, evaluator in evaluators.items():
             try:
-                embedded[name] = Split(sitting.learning, sitting.primary)
+                embedded[name] = Split(evaluator.training, evaluator.primary)
             except InputError as error:
                 self._note(f"{plan.ARROW}: {name}, seed {seed}: {error.cause}")
         at_random: dict[str, ModelAdapter | None] = {plan.RANDOM: None}
-        columns = at_random | {name: sittings[name].adapter for name in plan.SAMPLERS[1:] if name in embedded}
-        scratch = Scratch(self.exam.corpus, steps=self.budget.scratch_steps, seed=seed)
+        columns = at_random | {name: evaluators[name].adapter for name in plan.SAMPLERS[1:] if name in embedded}
+        scratch = Scratch(self.videos.corpus, steps=self.budget.scratch_steps, seed=seed)
         try:
             result = arrow_of_time.evaluate(columns, embedded, scratch=scratch)
         except InputError as error:
             self._note(f"{plan.ARROW}: seed {seed}: {error.cause}")
             return
-        if len(embedded) == len(sittings):  # else all of it is asked for again the next time
+        if len(embedded) == len(evaluators):  # otherwise it is measured again the next time
             self.store.save(_arrow_key(seed), plan.ARROW, self._arrow_mark(seed), result, None)
         self.findings.add(plan.ARROW, plan.ARROW, seed, result)
 
-    def _all_sittings(self, seed: int) -> dict[str, Sitting]:
-        """Every row of Table 4."""
-        untrained = {name: sitting for name in plan.UNTRAINED if (sitting := self._find_untrained(name))}
+    def _all_evaluators(self, seed: int) -> dict[str, Evaluator]:
+        """One for every row of Table 4."""
+        untrained = {name: evaluator for name in plan.UNTRAINED if (evaluator := self._find_untrained(name))}
         rows = [name for name in plan.TRAINED if (name, seed) in self.trained]
         adapters = {name: open_adapter(self.trained[name, seed].checkpoint.folder) for name in rows}
-        return untrained | {name: Sitting(each, self.exam, None, self.bars) for name, each in adapters.items()}
+        return untrained | {name: Evaluator(each, self.videos, None, self.bars) for name, each in adapters.items()}
 
     def _stored_arrow(self, seed: int) -> bool:
         result = self.store.load(_arrow_key(seed), plan.ARROW, self._arrow_mark(seed))
@@ -321,8 +323,8 @@ class Runner:
         return self._mark(rows, plan.ARROW, self.budget.scratch_steps)
 
     def _mark(self, who: str | dict[str, str], task: str, *rest: int) -> str:
-        """What decides a result."""
-        return fingerprint(self.exam.fingerprint, self.exam.learning, who, task, *rest)
+        """A hash of everything that affects a result."""
+        return fingerprint(self.videos.fingerprint, self.videos.training, who, task, *rest)
 
     def _note(self, line: str) -> None:
         self.findings.note(line)
@@ -334,4 +336,4 @@ def _arrow_key(seed: int) -> str:
 
 
 def _silent(_: str) -> None:
-    """A damaged checkpoint is told of when the run goes on."""
+    """A damaged checkpoint is reported when the run resumes."""

@@ -1,26 +1,24 @@
-"""Results at rest, a JSON file for each model and task, so that nothing is measured twice.
+"""Results on disk, a JSON file for each model and task, so that nothing is measured twice.
 
-Each tells what it was measured on and with, by a fingerprint: if that has changed, or the file is damaged, it does not
-count.
+Each carries a fingerprint of what it was measured on and with; a result with another fingerprint, or a damaged file, is
+ignored.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import math
 from pathlib import Path
 from typing import Any
 
 import mmcc
-from mmcc.evaluation.results import TaskResult
+from mmcc.evaluation.results import SCHEMA, TaskResult
 from mmcc.files import replace_text, writing
-
-SCHEMA = 1
+from mmcc.text import strict_json
 
 
 def fingerprint(*parts: Any) -> str:
-    """Of whatever decides a result; JSON's kinds of values."""
+    """A hash of everything that affects a result, given as JSON values."""
     return hashlib.sha256(json.dumps([SCHEMA, mmcc.__version__, *parts], sort_keys=True).encode()).hexdigest()
 
 
@@ -34,7 +32,7 @@ class Store:
         return self.folder / key / f"{task}.json"
 
     def load(self, key: str, task: str, expected: str) -> TaskResult | None:
-        """None where there is none, or one that no longer holds."""
+        """None where there is no valid result."""
         try:
             content = json.loads(self.path(key, task).read_text(encoding="utf-8"))
             return TaskResult.from_json(content["result"]) if content["fingerprint"] == expected else None
@@ -42,26 +40,9 @@ class Store:
             return None
 
     def save(self, key: str, task: str, found: str, result: TaskResult, step: int | None) -> None:
-        """`step`: of the checkpoint; None for a learner that was not trained."""
+        """`step`: of the checkpoint; None for a model that was not trained."""
         path = self.path(key, task)
         with writing(path):
             path.parent.mkdir(parents=True, exist_ok=True)
         content = {"schema": SCHEMA, "fingerprint": found, "step": step, "result": result.to_json()}
         replace_text(path, strict_json(content) + "\n")
-
-
-def strict_json(content: Any, indent: int | None = None) -> str:
-    """JSON knows no NaN and no infinity: they are null, or left out where they stand under a name."""
-    return json.dumps(_finite(content), allow_nan=False, indent=indent)
-
-
-def _finite(content: Any) -> Any:
-    if isinstance(content, dict):
-        return {name: _finite(value) for name, value in content.items() if not _is_no_number(value)}
-    if isinstance(content, list | tuple):
-        return [None if _is_no_number(value) else _finite(value) for value in content]
-    return content
-
-
-def _is_no_number(value: Any) -> bool:
-    return isinstance(value, float) and not math.isfinite(value)

@@ -1,9 +1,8 @@
-"""Train one run, or several at a time in a process each with its share of the cores.
+"""Train one run, or several at a time, each in a process with its share of the cores.
 
-A run of the kitchen's size does not fill two cores: two at a time, on a core each, get through 1.3 times as many
-frames as one after the other. That is a head start and no more: what a process does not finish, for whatever reason,
-is left to the runner, which tries again and says why not. The processes end with the one that began them, however
-that ended, and save before they do.
+A run of the kitchen's size does not fill two cores: two runs at a time, on a core each, process 1.3 times as many
+frames as one after the other. This is only a head start: whatever a process fails to finish, the runner trains again,
+and reports why it fails. The processes end, and save, when the process that started them ends, for whatever reason.
 """
 
 from __future__ import annotations
@@ -34,8 +33,8 @@ from mmcc.training.loop import train
 from mmcc.training.run import CONFIG
 
 Say = Callable[[str], None]
-MOST_AT_ONCE = 4  # unless told: each takes some 2 GB
-_LOOK = 0.5  # seconds between two looks at those who train, and at those who wait for it
+MOST_AT_ONCE = 4  # by default: each takes some 2 GB
+_LOOK = 0.5  # seconds between two checks of the running processes
 
 
 class Training(NamedTuple):
@@ -43,21 +42,21 @@ class Training(NamedTuple):
 
     job: Job
     folder: Path
-    config: Config  # with the path of the run it begins with
-    left: int  # steps
+    config: Config  # with the path of the run it starts from
+    left: int  # training steps
 
 
 def train_run(
     corpus: Path, folder: Path, config: Config, *, say: Say, progress: Callable[[int, int], StepBar] = StepBar
 ) -> None:
-    """Begin a run, or go on with it."""
+    """Start a run, or resume it."""
     if not (folder / CONFIG).is_file():
-        shutil.rmtree(folder, ignore_errors=True)  # killed before it began
+        shutil.rmtree(folder, ignore_errors=True)  # killed before it started
     train(corpus, folder, config, resume=True, say=say, progress=progress)
 
 
 def sensible_at_once() -> int:
-    """A run a core; a GPU is for one."""
+    """One run a core, or one on a GPU."""
     return 1 if torch.cuda.is_available() else min(MOST_AT_ONCE, _cores())
 
 
@@ -66,20 +65,22 @@ def train_side_by_side(
     trainings: Sequence[Training],
     at_once: int,
     *,
-    begins: Callable[[Job], None],
+    started: Callable[[Job], None],
     ended: Callable[[Job], None],
 ) -> None:
-    """Train all that can be; one that begins with another waits for it."""
-    context = multiprocessing.get_context("spawn")  # threads and forks do not go together
+    """Train all runs; one that starts from another waits for it."""
+    context = multiprocessing.get_context("spawn")  # forking a threaded process is unsafe
     threads = max(1, _cores() // at_once)
-    counters = {each.job.key: context.RawValue(c_longlong) for each in trainings}  # no locks: who is killed keeps them
+    counters = {
+        each.job.key: context.RawValue(c_longlong) for each in trainings
+    }  # no locks: a killed process would keep them
     waiting = list(trainings)
     running: dict[int, tuple[SpawnProcess, Training]] = {}
     with tqdm(total=sum(each.left for each in trainings), desc="train", unit="step", disable=None, leave=False) as bar:
         try:
             while waiting or running:
                 for each in _ready(waiting, [one for _, one in running.values()])[: at_once - len(running)]:
-                    begins(each.job)
+                    started(each.job)
                     waiting.remove(each)
                     given = (corpus, each.folder, each.config, threads, os.getpid(), counters[each.job.key])
                     process = context.Process(target=_train_alone, args=given)
@@ -94,7 +95,7 @@ def train_side_by_side(
                 bar.update(sum(steps.value for steps in counters.values()) - bar.n)
         finally:
             for process, _ in running.values():
-                process.terminate()  # it saves, and ends
+                process.terminate()  # it saves first
             for process, _ in running.values():
                 process.join()
 
@@ -108,17 +109,17 @@ def _train_alone(corpus: Path, folder: Path, config: Config, threads: int, paren
     """In a process of its own."""
     torch.set_num_threads(threads)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process of a group: the parent passes it on
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})  # for whoever this one begins
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})  # for the processes that this one starts
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
-    with suppress(Exception):  # the runner will meet it again, and tell of it
+    with suppress(Exception):  # the runner tries again, and reports it
         train_run(corpus, folder, config, say=lambda line: None, progress=lambda *_: _CountedSteps(steps))
 
 
 @contextmanager
 def _ctrl_c_held_back() -> Iterator[None]:
-    """A process that is begun now inherits it: in the seconds before it ignores Ctrl-C, it would die of it loudly."""
-    resource_tracker.ensure_running()  # where a process begins it, it lets Ctrl-C through again
+    """A process started now inherits the mask: otherwise Ctrl-C would kill it loudly before it ignores it."""
+    resource_tracker.ensure_running()  # if a process started it later, that would unblock Ctrl-C
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -129,11 +130,11 @@ def _ctrl_c_held_back() -> Iterator[None]:
 def _end_with(parent: int) -> None:
     while os.getppid() == parent:
         time.sleep(_LOOK)
-    os.kill(os.getpid(), signal.SIGTERM)  # `train` saves, and lets it happen then
+    os.kill(os.getpid(), signal.SIGTERM)  # `train` saves, then exits
 
 
 class _CountedSteps(StepBar):
-    """No bar: steps are added up for the one bar over all."""
+    """Counts steps for the one bar over all runs."""
 
     def __init__(self, steps: c_longlong) -> None:
         self._steps = steps

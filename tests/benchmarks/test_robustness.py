@@ -4,7 +4,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 
+
+@pytest.mark.slow
 def test_corrupted_files_end_with_an_outcome_and_a_reason():
     command = [sys.executable, "-m", "benchmarks.robustness", "--videos", "120", "--captions", "3000", "--seed", "7"]
     done = subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, text=True, timeout=300)

@@ -1,7 +1,6 @@
-"""Small corpora created the usual way: a kitchen, written and ingested; and feature arrays with captions."""
+"""Small corpora made the way people make them: a kitchen, and arrays with captions."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,26 +10,15 @@ from mmcc.corpus import Corpus
 
 
 @pytest.fixture(scope="session")
-def kitchen_folder(tmp_path_factory) -> Path:
-    out = tmp_path_factory.mktemp("data") / "kitchen"
-    assert main(["kitchen", str(out), "--videos", "12", "--size", "48", "--fps", "1", "--features"]) == 0
-    return out
+def pixels(kitchens) -> Corpus:
+    """Twelve videos of 48 x 48 pixels, one frame a second."""
+    return Corpus.open(kitchens.kitchen_corpus(videos=12, size=48, features=True).pictures)
 
 
 @pytest.fixture(scope="session")
-def pixels(kitchen_folder) -> Corpus:
-    """Twelve videos of 48 x 48 pixels, one frame per second."""
-    out = kitchen_folder.parent / "pixels"
-    assert main(["ingest", str(kitchen_folder), "-o", str(out), "--size", "48"]) == 0
-    return Corpus.open(out)
-
-
-@pytest.fixture(scope="session")
-def vectors(kitchen_folder) -> Corpus:
+def vectors(kitchens) -> Corpus:
     """The same videos as feature vectors."""
-    out = kitchen_folder.parent / "vectors"
-    assert main(["ingest", str(kitchen_folder), "-o", str(out), "--features", "1"]) == 0
-    return Corpus.open(out)
+    return Corpus.open(kitchens.kitchen_corpus(videos=12, size=48, features=True).vectors)
 
 
 def srt(captions: list[tuple[float, float, str]]) -> str:

@@ -9,8 +9,6 @@ from mmcc.evaluation.embedding import EmbeddedVideo
 from mmcc.models.mlp import unit_norm
 from mmcc.models.nodes import TEXT, VISION
 
-torch.set_num_threads(1)  # on tensors this small, threads only wait for one another
-
 
 class LinearAdapter:
     """Futures and pasts by one matrix each."""

@@ -20,7 +20,6 @@ from mmcc.models.mlp import unit_norm
 from mmcc.models.model import MMCC
 from mmcc.models.nodes import TEXT, VISION
 from mmcc.objectives.spec import FUTURE, SKILLS, TEXT_SKILL
-from tests.evaluation.small_kitchens import vectors_corpus  # noqa: F401  (a fixture)
 
 FRAMES = torch.randn(5, 256, generator=torch.Generator().manual_seed(0))
 TEXTS = ["crack the egg", "pour milk", "whisk"]
@@ -34,7 +33,7 @@ def train(corpus, run, *options):
 
 
 @pytest.fixture(scope="module")
-def runs(vectors_corpus, tmp_path_factory):  # noqa: F811
+def runs(vectors_corpus, tmp_path_factory):
     """A run of each objective, of two steps."""
     folder = tmp_path_factory.mktemp("runs")
     teacher = train(vectors_corpus, folder / "cross_modal", "--objective.name", "cross_modal")
@@ -164,7 +163,7 @@ def test_a_checkpoint_that_is_not_there_is_told_with_those_that_are(runs, which)
 def test_what_is_no_run_is_told(tmp_path):
     with pytest.raises(InputError, match="no such folder"):
         open_adapter(tmp_path / "nowhere")
-    with pytest.raises(InputError, match="no run and no checkpoint"):
+    with pytest.raises(InputError, match="neither a run nor a checkpoint"):
         open_adapter(tmp_path)
     (tmp_path / "checkpoints").mkdir()
     with pytest.raises(InputError, match="no checkpoint yet"):
@@ -181,7 +180,7 @@ def damage(folder: Path, name: str, content: str) -> None:
         ("vocabulary.txt", "<padding>\n<unknown>\negg\n", "has 3 words, but its model was trained with"),
         ("vocabulary.txt", "egg\n", "is not a vocabulary"),
         ("config.yaml", "a: [", "cannot be read"),
-        ("config.yaml", "text", "holds no settings"),
+        ("config.yaml", "text", "contains no settings"),
         ("config.yaml", "imports: [no.such.module]", "needs the module no.such.module"),
         ("config.json", "{}", "no model type is named "),
         ("model.safetensors", "", "not a readable .safetensors"),
@@ -215,7 +214,7 @@ class Brightness:
         return node.pi
 
 
-def test_a_learner_of_ones_own(vectors_corpus):  # noqa: F811
+def test_a_learner_of_ones_own(vectors_corpus):
     register_adapter("brightness", make := lambda corpus: Brightness())
     register_adapter("brightness", make)  # again by the same module: nothing happens
     assert build_adapter("brightness", vectors_corpus).name == "brightness"

@@ -17,9 +17,6 @@ from mmcc.evaluation.clips import clip_nodes
 from mmcc.evaluation.embedding import EmbeddedVideo, embed_videos
 from mmcc.evaluation.features_only import random_adapter
 from mmcc.models.nodes import TEXT, VISION
-from tests.evaluation.small_kitchens import vectors_corpus  # noqa: F401  (a fixture)
-
-torch.set_num_threads(1)
 
 TEA = Task("tea", "Make Tea", ("boil water", "add tea", "pour water", "add sugar"))
 JAM = Task("jam", "Make Jam", ("cut fruit", "add sugar", "boil fruit"))
@@ -168,19 +165,19 @@ def test_what_is_left_out_is_told():
     stranger = video("s", "jam", 1)
     empty = EmbeddedVideo("e", ("tea",), [], np.arange(2.0), stranger.frames, np.empty(0), None)
     result = evaluate(Table(), [video("v", "tea", 1), stranger, empty], {"tea": TEA})
-    assert result.notes == ["1 videos are of other tasks", "1 videos have no labelled step, or no frame"]
+    assert result.notes == ["1 videos belong to other tasks", "1 videos have no labelled step or no frame"]
     assert result.figures["recall@1"].counts.tolist() == [1, 0, 0]
 
 
 def test_a_prediction_that_is_no_number_is_told():
-    with pytest.raises(InputError, match="table: predicts what is no number"):
+    with pytest.raises(InputError, match="table: its predictions contain NaN or Inf"):
         evaluate(Table(lambda z: z * torch.nan), [video("v", "tea", 1)], TASKS)
 
 
 @pytest.mark.parametrize("videos", [[], [video("v", "tea", 4)]])
 def test_nothing_to_ask_about_is_no_figure_but_a_note(videos):
     result = evaluate(Table(), videos, TASKS)
-    assert result.figures == {} and "no clip" in result.notes[-1]
+    assert result.figures == {} and "no labelled clip" in result.notes[-1]
 
 
 def test_of_two_texts_none_can_be_removed():
@@ -194,7 +191,7 @@ def test_alone_in_its_task_a_learner_without_text_has_nothing_to_go_by():
     assert result.figures == {} and "6 of 6 texts are left out" in result.notes[0]
 
 
-def test_on_a_real_corpus_chance_is_what_constant_scores_give(vectors_corpus):  # noqa: F811
+def test_on_a_real_corpus_chance_is_what_constant_scores_give(vectors_corpus):
     class Constant(Table):
         def embed_texts(self, texts):
             return Embedding.of(torch.ones(len(texts), 4))

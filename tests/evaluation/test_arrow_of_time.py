@@ -32,7 +32,6 @@ from mmcc.evaluation.features_only import FeaturesAdapter
 from mmcc.evaluation.pairs import sample_pairs
 from mmcc.models.mlp import unit_norm
 from tests.evaluation.drawn_videos import LinearAdapter, drawn_video
-from tests.evaluation.small_kitchens import vectors_corpus  # noqa: F401 a fixture
 
 
 def videos_of(count, prefix, *, frames=20, noise=1.0, slope=0.3):
@@ -146,7 +145,7 @@ def test_the_table_has_all_cells_and_averages():
     assert means["forward/model"] > 65
     assert result.references["chance/accuracy"] == 50
     assert result.references["steps_known/random"] == 50  # no step is labelled
-    assert result.notes == ["40 videos to learn from, 15 to test on"]
+    assert result.notes == ["40 training videos, 15 test videos"]
 
 
 def test_steps_known_by_hand():
@@ -164,7 +163,7 @@ def test_videos_must_be_the_same_and_test_videos_unseen():
     one, other = videos_of(5, "train"), videos_of(5, "test")
     with pytest.raises(ValueError, match="same videos"):
         evaluate({"random": None}, {"a": Split(one, other), "b": Split(one, other[:4])})
-    with pytest.raises(ValueError, match="both to learn from"):
+    with pytest.raises(ValueError, match="both the training and the test part"):
         evaluate({"random": None}, {"a": Split(one, [*other, one[0]])})
 
 
@@ -174,7 +173,7 @@ def test_the_network_gives_the_opposite_for_the_other_order():
     assert torch.allclose(network(a, b), -network(b, a), atol=1e-6)
 
 
-def test_from_scratch_learns_on_a_real_corpus_and_is_the_same_each_time(vectors_corpus):  # noqa: F811
+def test_from_scratch_learns_on_a_real_corpus_and_is_the_same_each_time(vectors_corpus):
     corpus = vectors_corpus
     identity = FeaturesAdapter("identity", lambda frames: frames)
     videos = embed_videos(identity, corpus, corpus.ids)

@@ -26,8 +26,6 @@ from mmcc.evaluation.calibration import (
 from mmcc.evaluation.embedding import EmbeddedVideo
 from mmcc.models.nodes import TEXT, VISION
 
-torch.set_num_threads(1)
-
 TASKS = {
     name: Task(name, name, tuple(f"{name} {number}" for number in range(5))) for name in ("tea", "jam", "soup", "bread")
 }
@@ -173,7 +171,7 @@ def test_without_a_past_two_kinds_of_evidence_do(asked):
     two = [Asked(each.evidence[:, :2], *each[1:]) for each in asked]
     found = calibrate(*two)
     assert (len(found.steps_weights), len(found.none_weights)) == (5, 4)
-    with pytest.raises(ValueError, match="does not go with"):
+    with pytest.raises(ValueError, match="does not fit 6 columns"):
         found(asked[0].evidence)
 
 

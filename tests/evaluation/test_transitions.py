@@ -146,7 +146,7 @@ def test_short_videos_and_broken_embeddings():
     assert {each[3:] for each in both} == {(0, 1)} or {each[3:] for each in both} == {(1, 0)}  # the other is near
     broken = drawn_video(40)
     broken.frames.pi[7, 0] = np.nan
-    with pytest.raises(InputError, match="no number"):
+    with pytest.raises(InputError, match="contains NaN or Inf"):
         salient_transitions(LinearAdapter(), broken)
 
 

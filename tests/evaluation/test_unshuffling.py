@@ -33,9 +33,6 @@ from mmcc.models.mlp import unit_norm
 from mmcc.models.model import MMCC
 from mmcc.models.nodes import VISION
 from tests.evaluation.drawn_videos import LinearAdapter, drawn_video
-from tests.evaluation.small_kitchens import vectors_corpus  # noqa: F401  (a fixture)
-
-torch.set_num_threads(1)
 
 
 def log_transitions_by_hand(adapter, z, pi):
@@ -232,7 +229,7 @@ def test_what_is_said_in_a_segment_goes_into_its_state(reader):
     assert torch.allclose(with_text, expected[order], atol=1e-4)
     described = nodes.z + 100 * reader.embed_texts(TASK.steps).z
     assert torch.allclose(with_description, described[order], atol=1e-4)
-    assert "in 1 of 3 segments nothing is said: with text, too, they are only seen" in result.notes
+    assert "1 of 3 clips have no utterance: figures with text use their frames alone" in result.notes
 
 
 def test_the_figures_have_all_their_variants(reader):
@@ -251,7 +248,7 @@ def test_the_figures_have_all_their_variants(reader):
 
 def test_a_video_with_one_segment_is_left_out_and_told():
     result = evaluate(Clock(), [clock_video(1, "one"), clock_video(3, "three")])
-    assert result.notes == ["1 videos show fewer than two segments"]
+    assert result.notes == ["1 videos have fewer than two labelled clips"]
     assert result.figures["kendall_tau"].counts.tolist() == [0, 1]
     nothing = evaluate(Clock(), [clock_video(1)])
     assert nothing.references == {} and not any(figure.counts.any() for figure in nothing.figures.values())
@@ -262,7 +259,7 @@ def test_a_prediction_that_is_no_number_is_told():
         def past(self, node):
             return node.pi * torch.nan
 
-    with pytest.raises(InputError, match="clock: predicts what is no number"):
+    with pytest.raises(InputError, match="clock: its predictions contain NaN or Inf"):
         evaluate(Broken(), [clock_video(3)])
 
 
@@ -282,7 +279,7 @@ def test_orders_are_counted_for_their_video():
     assert found["edit_distance"].totals.tolist() == [0, 2, 0]
 
 
-def test_on_a_real_corpus_from_frames_to_json(vectors_corpus):  # noqa: F811
+def test_on_a_real_corpus_from_frames_to_json(vectors_corpus):
     torch.manual_seed(0)
     vocabulary = Vocabulary(["egg", "milk", "pan"])
     config = ModelConfig(dims=8, frame_encoder=FeatureSettings(feature_dims=vectors_corpus.manifest.size))

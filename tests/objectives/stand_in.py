@@ -13,7 +13,6 @@ from mmcc.objectives.rng import SampleRng
 from mmcc.objectives.starts import Starts, sample_starts
 
 D = 6
-torch.set_num_threads(1)  # on tensors this small, threads only slow things down
 
 
 class StandIn(nn.Module):

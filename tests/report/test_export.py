@@ -15,7 +15,6 @@ from mmcc.media.captions import read_captions
 from mmcc.report.export import Chapter, as_ffmetadata, as_webvtt, as_youtube, chapters_of, guide_steps, write_exports
 from mmcc.text import parse_clock
 from mmcc.tools.transitions import Change, Narration, VideoChanges
-from tests.tools.kitchen_footage import kitchen  # noqa: F401 a fixture
 
 HOSTILE = "a=b;c#d \\ <img src=x onerror=alert(1)> & `rm` [x](y) --> z"
 
@@ -155,7 +154,7 @@ def test_a_place_that_cannot_be_written(tmp_path):
         write_exports(tmp_path / "file", [video_changes([(30, 60)])], 10)
 
 
-def test_the_verb_exports(kitchen, tmp_path):  # noqa: F811
+def test_the_verb_exports(kitchen, tmp_path):
     """By YouTube's rules: from 0:00 on, in order, three or more, each ten seconds or more."""
     asked = ["transitions", str(kitchen.run), str(kitchen.videos[0]), "--top", "5", "--export", str(tmp_path / "out")]
     assert main(asked) == 0

@@ -10,7 +10,7 @@ from mmcc.evaluation.results import TaskResult
 from mmcc.metrics import PerVideo, bootstrap, paired_difference
 from mmcc.report.tables import EMPTY
 from mmcc.reproduce.findings import Findings, on_common_videos
-from mmcc.reproduce.store import Store, fingerprint, strict_json
+from mmcc.reproduce.store import Store, fingerprint
 
 
 def of(videos: str, totals: list[float], counts: list[float] | None = None) -> PerVideo:
@@ -94,7 +94,3 @@ def test_results_of_something_else_do_not_count(tmp_path):
     assert store.load("run", "other", fingerprint("corpus")) is None
     store.path("run", "task").write_text(store.path("run", "task").read_text()[:-20])
     assert store.load("run", "task", fingerprint("corpus")) is None
-
-
-def test_json_has_no_nan():
-    assert strict_json({"a": math.nan, "b": [1.0, math.inf], "c": {"d": 2.0}}) == '{"b": [1.0, null], "c": {"d": 2.0}}'

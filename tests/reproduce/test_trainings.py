@@ -8,6 +8,7 @@ import sys
 import textwrap
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -16,14 +17,20 @@ from mmcc.locks import only_writer
 from mmcc.reproduce import plan, trainings
 from mmcc.reproduce.plan import TablePlan
 from mmcc.reproduce.reproduce import reproduce
-from tests.reproduce.tiny_reproduction import SMALL, TINY
+from tests.reproduce.tiny_reproduction import SMALL, SMALLEST, TINY
+
+IN_PROC = Path("/proc/self/status").is_file()
+
+
+def use_two_cores(patch: pytest.MonkeyPatch, table: TablePlan) -> None:
+    """A thread for each of two runs, as the runs that they are compared with have."""
+    patch.setattr(trainings, "_cores", lambda: 2)
+    patch.setitem(plan.TABLES, "table2", table)
 
 
 @pytest.fixture(autouse=True)
 def two_cores(monkeypatch):
-    """A thread for each of two runs, as the runs that they are compared with have."""
-    monkeypatch.setattr(trainings, "_cores", lambda: 2)
-    monkeypatch.setitem(plan.TABLES, "table2", SMALL)
+    use_two_cores(monkeypatch, SMALLEST)
 
 
 def side_by_side(corpus, out, say=lambda line: None):
@@ -34,20 +41,50 @@ def same(out, uncut):
     return (out / "results.json").read_bytes() == (uncut / "results.json").read_bytes()
 
 
-def test_two_at_a_time_come_to_the_same_as_one_by_one(steps_corpus, uncut, tmp_path):
-    lines: list[str] = []
-    side_by_side(steps_corpus, tmp_path / "out", lines.append)
-    assert same(tmp_path / "out", uncut)
-    headings = [line for line in lines if line.startswith("[")]
+class Together(NamedTuple):
+    """A reproduction of two seeds, two runs at a time."""
+
+    out: Path
+    lines: list[str]
+    deaf: list[bool]  # whether each process hears no Ctrl-C, seen whenever another one begins
+
+
+@pytest.fixture(scope="module")
+def together(steps_corpus, tmp_path_factory) -> Together:
+    made = Together(tmp_path_factory.mktemp("together") / "out", [], [])
+
+    def looking(line: str) -> None:
+        made.lines.append(line)
+        for child in multiprocessing.active_children() if line.startswith("[") and IN_PROC else []:
+            status = Path(f"/proc/{child.pid}/status").read_text()
+            masks = dict(each.split(":") for each in status.splitlines() if each.startswith(("SigBlk", "SigIgn")))
+            made.deaf.append(any(int(mask, 16) >> (signal.SIGINT - 1) & 1 for mask in masks.values()))
+
+    with pytest.MonkeyPatch.context() as patch:
+        use_two_cores(patch, SMALL)
+        side_by_side(steps_corpus, made.out, looking)
+    return made
+
+
+def test_two_at_a_time_come_to_the_same_as_one_by_one(together, uncut):
+    assert same(together.out, uncut)
+    headings = [line for line in together.lines if line.startswith("[")]
     assert len(headings) == 6 and "0 of 6 runs are trained" in headings[0]  # teacher, TAP, MMCC; none begun twice
-    assert not any(line.startswith("step ") for line in lines)  # nothing was left for one by one
+    assert not any(line.startswith("step ") for line in together.lines)  # nothing was left for one by one
+
+
+@pytest.mark.skipif(not IN_PROC, reason="a process's signals are seen in /proc only")
+def test_ctrl_c_never_reaches_one_that_trains(together):
+    """From its first instant: while it still imports what it needs, it would die of it with a traceback."""
+    assert together.deaf and all(together.deaf)
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])  # and the parent hears it
 
 
 class Cut(BaseException):
     """Ctrl-C, or SIGTERM."""
 
 
-def test_stopped_it_saves_and_goes_on_to_the_same(steps_corpus, uncut, tmp_path):
+def test_stopped_it_saves_and_goes_on_to_the_same(steps_corpus, smallest_uncut, tmp_path):
     headings = []
 
     def cutting(line: str) -> None:
@@ -59,10 +96,10 @@ def test_stopped_it_saves_and_goes_on_to_the_same(steps_corpus, uncut, tmp_path)
         side_by_side(steps_corpus, tmp_path / "out", cutting)
     assert not multiprocessing.active_children()
     side_by_side(steps_corpus, tmp_path / "out")
-    assert same(tmp_path / "out", uncut)
+    assert same(tmp_path / "out", smallest_uncut)
 
 
-def test_a_run_whose_process_is_killed_is_trained_again(steps_corpus, uncut, tmp_path):
+def test_a_run_whose_process_is_killed_is_trained_again(steps_corpus, smallest_uncut, tmp_path):
     killed = []
 
     def killing(line: str) -> None:
@@ -71,33 +108,17 @@ def test_a_run_whose_process_is_killed_is_trained_again(steps_corpus, uncut, tmp
             os.kill(children[0].pid, signal.SIGKILL)
 
     side_by_side(steps_corpus, tmp_path / "out", killing)
-    assert killed and same(tmp_path / "out", uncut)
+    assert killed and same(tmp_path / "out", smallest_uncut)
 
 
-@pytest.mark.skipif(not Path("/proc/self/status").is_file(), reason="a process's signals are seen in /proc only")
-def test_ctrl_c_never_reaches_one_that_trains(steps_corpus, tmp_path):
-    """From its first instant: while it still imports what it needs, it would die of it with a traceback."""
-    deaf = []
-
-    def looking(line: str) -> None:
-        for child in multiprocessing.active_children() if line.startswith("[") else []:
-            status = Path(f"/proc/{child.pid}/status").read_text()
-            masks = dict(each.split(":") for each in status.splitlines() if each.startswith(("SigBlk", "SigIgn")))
-            deaf.append(any(int(mask, 16) >> (signal.SIGINT - 1) & 1 for mask in masks.values()))
-
-    side_by_side(steps_corpus, tmp_path / "out", looking)
-    assert deaf and all(deaf)
-    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])  # and the parent hears it
-
-
-def test_none_outlives_a_parent_that_is_killed(steps_corpus, uncut, tmp_path):
+def test_none_outlives_a_parent_that_is_killed(steps_corpus, smallest_uncut, tmp_path):
     script = f"""
         import sys
         sys.path.insert(0, {str(Path(__file__).parents[2])!r})
         from pathlib import Path
-        from tests.reproduce.test_trainings import SMALL, plan, side_by_side, trainings
+        from tests.reproduce.test_trainings import SMALLEST, plan, side_by_side, trainings
         if __name__ == "__main__":
-            plan.TABLES["table2"] = SMALL
+            plan.TABLES["table2"] = SMALLEST
             trainings._cores = lambda: 2
             side_by_side(Path({str(steps_corpus)!r}), Path("out"), lambda line: print(line, flush=True))
     """
@@ -117,7 +138,7 @@ def test_none_outlives_a_parent_that_is_killed(steps_corpus, uncut, tmp_path):
         assert time.monotonic() < deadline, "a process goes on without its parent"
         time.sleep(0.1)
     side_by_side(steps_corpus, tmp_path / "out")
-    assert same(tmp_path / "out", uncut)
+    assert same(tmp_path / "out", smallest_uncut)
 
 
 def is_held(run: Path) -> bool:

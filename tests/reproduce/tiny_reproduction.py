@@ -16,6 +16,7 @@ TINY = Budget(
     overrides=("model.dims=16", "train.batch_size=4", "train.workers=0", "train.validation_segments=8"),
 )
 SMALL = TablePlan(dict.fromkeys((plan.TAP, plan.MMCC), (plan.ANTICIPATION,)), seeds=2)  # two rows and a teacher
+SMALLEST = TablePlan(SMALL.measures, seeds=1)  # where every run is a process of its own, which loads torch
 
 
 def own_videos(folder: Path, dims: int) -> Path:

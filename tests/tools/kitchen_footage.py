@@ -1,16 +1,14 @@
-"""Fixtures: two kitchen videos as files with captions beside them, and a small model that has seen such ones."""
+"""Kitchen videos as files with captions beside them, and small models that have seen such ones."""
 
 import shutil
-from functools import cache
 from pathlib import Path
 from typing import NamedTuple
-
-import pytest
 
 from mmcc.cli.main import main
 from mmcc.tools.cache import Cache
 from mmcc.tools.footage import Footage, open_footage
 from mmcc.tools.model import ToolModel, open_model
+from tests.kitchens import KitchenFolder
 
 SMALL = {"model.dims": 16, "model.frame_encoder.width": 4, "train.steps": 2, "train.batch_size": 2, "train.workers": 0}
 
@@ -34,27 +32,15 @@ def train(corpus: Path, run: Path, **more: object) -> Path:
     return run
 
 
-@cache
-def made(folder: Path) -> Kitchen:
-    """Once for all modules: it takes seconds."""
-    place = folder / "kitchen_footage"
-    assert main(["kitchen", str(place / "kitchen"), "--videos", "8", "--size", "32", "--fps", "1"]) == 0
-    assert main(["ingest", str(place / "kitchen"), "-o", str(place / "corpus"), "--size", "32"]) == 0
+def trained_on(drawn: KitchenFolder, place: Path) -> Kitchen:
+    """Three of the videos in a folder of their own, and a run of two steps on the corpus."""
     videos = []
     (place / "videos").mkdir()
-    for path in sorted((place / "kitchen" / "videos").iterdir()):
-        captions = place / "kitchen" / "captions" / f"{path.stem}.en.vtt"
+    for path in sorted((drawn.kitchen / "videos").iterdir()):
+        captions = drawn.kitchen / "captions" / f"{path.stem}.en.vtt"
         if captions.exists() or len(videos) == 2:
             videos.append(Path(shutil.copy(path, place / "videos")))
             if len(videos) == 3:
                 break
             shutil.copy(captions, place / "videos")
-    run = train(place / "corpus", place / "run")
-    return Kitchen(place / "corpus", run, videos, place / "cache")
-
-
-@pytest.fixture
-def kitchen(tmp_path_factory, monkeypatch) -> Kitchen:
-    found = made(tmp_path_factory.getbasetemp())
-    monkeypatch.setenv("MMCC_CACHE", str(found.cache))
-    return found
+    return Kitchen(drawn.pictures, train(drawn.pictures, place / "run"), videos, place / "cache")

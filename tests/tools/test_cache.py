@@ -1,8 +1,6 @@
 """What was computed once is kept: whole, without pickle, and not without end."""
 
 import os
-import subprocess
-import sys
 import time
 
 import numpy as np
@@ -101,7 +99,5 @@ def test_where_it_is(tmp_path, monkeypatch):
     assert Cache.default().folder == tmp_path / "mine"
 
 
-def test_the_shared_path_loads_no_torch():
-    modules = "mmcc.tools.cache, mmcc.tools.model, mmcc.tools.footage, mmcc.tools.domain"
-    script = f"import sys, {modules}; print('torch' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", script], capture_output=True, text=True).stdout == "False\n"
+def test_the_shared_path_loads_no_torch(without_torch):
+    assert "mmcc.tools.domain" in without_torch.tools_load and "torch" not in without_torch.tools_load

@@ -1,8 +1,6 @@
 """Cycles of footage: the trained walk, shown honestly."""
 
 import json
-import subprocess
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -21,12 +19,12 @@ from mmcc.tools.cycles import AWAY, EDGES, OTHER, Count, FoundCycles, find_cycle
 from mmcc.tools.footage import open_footage
 from mmcc.tools.model import open_model
 from mmcc.training.config import Config
-from tests.tools.kitchen_footage import kitchen, train  # noqa: F401 a fixture
+from tests.tools.kitchen_footage import train
 from tests.tools.made_up_cycles import made_up
 
 
 @pytest.fixture
-def embedded(kitchen):  # noqa: F811
+def embedded(kitchen):
     footage = kitchen.footage()[0]
     return kitchen.model(), footage, footage.embedded(kitchen.model(), Cache(kitchen.cache))
 
@@ -79,7 +77,7 @@ def test_the_walk_is_the_equations(embedded, modality):
     assert walks.can_start.tolist() == [True] * (len(walks.can_start) - 1) + [False]  # the last has no later one
 
 
-def test_shares_are_those_of_the_evaluation(kitchen):  # noqa: F811
+def test_shares_are_those_of_the_evaluation(kitchen):
     """Over the same corpus; a segment with fewer nodes than starts to draw counts all of its, so all are drawn."""
     model = open_model(str(kitchen.run))
     cache = Cache(kitchen.cache)
@@ -111,7 +109,7 @@ def test_across_modalities_the_future_is_in_the_other(embedded):
     assert walks.future_counterpart.shape == walks.back.shape == (len(walks.frames), len(walks.frames))
 
 
-def test_where_nothing_is_said_cycles_go_by_sight_alone(kitchen):  # noqa: F811
+def test_where_nothing_is_said_cycles_go_by_sight_alone(kitchen):
     footage = kitchen.footage(kitchen.videos[2])
     found = find_cycles(kitchen.model(), footage, Cache(kitchen.cache))
     walk = found.from_time(5.0)[0]
@@ -122,7 +120,7 @@ def test_where_nothing_is_said_cycles_go_by_sight_alone(kitchen):  # noqa: F811
         find_cycles(kitchen.model(), footage, Cache(kitchen.cache), modality=TEXT)
 
 
-def test_counts_and_examples_by_hand(kitchen):  # noqa: F811
+def test_counts_and_examples_by_hand(kitchen):
     #         start:    0  1  2  3  4  5  6  7     frames 4 s apart
     future, back = [3, 2, 1, 3, 0, 7, 7, 7], [0, 1, 2, 3, 0, 5, 0, 7]
     video = made_up(kitchen, future, back, [0.5, 0.9, 0.1, 0.8, 0.2, 0.6, 0.7, 1.0])
@@ -135,7 +133,7 @@ def test_counts_and_examples_by_hand(kitchen):  # noqa: F811
     assert [walk.returns for walk in (*good, *bad)] == [True, False]
 
 
-def test_over_several_videos(kitchen):  # noqa: F811
+def test_over_several_videos(kitchen):
     #           start:  0  1  2  3  4  5  6  7     0 and 4 return from ahead, and are 16 s apart
     future, back = [3, 1, 2, 3, 7, 7, 7, 7], [0, 0, 0, 0, 4, 0, 0, 7]
     one = made_up(kitchen, future, back, [0.9, 0, 0, 0, 0.7, 0, 0, 0])
@@ -146,7 +144,7 @@ def test_over_several_videos(kitchen):  # noqa: F811
     assert [round(walk.concreteness, 1) for walk in found.examples(3, per_video=1)[0]] == [0.9, 0.8]
 
 
-def test_a_start_is_the_nearest_node_with_a_future(embedded, kitchen):  # noqa: F811
+def test_a_start_is_the_nearest_node_with_a_future(embedded, kitchen):
     model, footage, _ = embedded
     found = find_cycles(model, [footage], Cache(kitchen.cache))
     for time in (0.0, 21.3, 1e4):
@@ -162,7 +160,7 @@ def test_a_start_is_the_nearest_node_with_a_future(embedded, kitchen):  # noqa: 
     assert words.text == texts[words.node] and words.weight == walk.edges["counterpart"].weights.max()
 
 
-def test_the_verb(kitchen, tmp_path, capsys):  # noqa: F811
+def test_the_verb(kitchen, tmp_path, capsys):
     asked = ["cycles", str(kitchen.run), str(kitchen.videos[0])]
     sheet = tmp_path / "sheet.png"
     assert main([*asked, "--start", "0:21", "--sheet", str(sheet)]) == 0
@@ -177,18 +175,13 @@ def test_the_verb(kitchen, tmp_path, capsys):  # noqa: F811
             assert sum(edge["weights"]) == pytest.approx(1, abs=1e-3) and len(edge["times"]) == len(edge["weights"])
 
 
-def test_the_second_question_needs_no_torch(kitchen):  # noqa: F811
+def test_the_second_question_needs_no_torch(kitchen, without_torch):
     find_cycles(kitchen.model(), kitchen.footage(), Cache(kitchen.cache))
-    script = (
-        "import sys; from mmcc.cli.main import main; code = main(sys.argv[1:]); "
-        "assert 'torch' not in sys.modules; raise SystemExit(code)"
-    )
-    asked = ["cycles", str(kitchen.run), str(kitchen.videos[0]), "--start", "9"]
-    done = subprocess.run([sys.executable, "-c", script, *asked], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    done = without_torch.mmcc("cycles", kitchen.run, kitchen.videos[0], "--start", 9)
+    assert done.code == 0, done.err
 
 
-def test_what_cannot_be_answered_is_refused(kitchen, tmp_path, capsys):  # noqa: F811
+def test_what_cannot_be_answered_is_refused(kitchen, tmp_path, capsys):
     video = str(kitchen.videos[0])
     assert main(["cycles", str(kitchen.run), video, "--start", "soon"]) == 2
     assert main(["cycles", str(kitchen.run), video, "--start", "59:59"]) == 3

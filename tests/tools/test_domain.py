@@ -23,7 +23,6 @@ from mmcc.tools.domain import (
 )
 from mmcc.tools.footage import open_footage
 from mmcc.tools.model import open_model
-from tests.tools.kitchen_footage import kitchen  # noqa: F401
 
 RIDGE = 0.03
 
@@ -96,19 +95,16 @@ def test_looks_of_plain_pictures():
 
 
 @pytest.fixture(scope="module")
-def fresh_kitchen(tmp_path_factory):
+def fresh_kitchen(kitchens):
     """Videos that the shipped model has not seen: of another seed."""
-    folder = tmp_path_factory.mktemp("fresh")
-    assert main(["kitchen", str(folder / "kitchen"), "--videos", "12", "--seed", "7", "--fps", "1"]) == 0
-    assert main(["ingest", str(folder / "kitchen"), "-o", str(folder / "corpus"), "--size", "48"]) == 0
-    return folder
+    return kitchens.kitchen_corpus(videos=12, seed=7, size=48, drawn=96)
 
 
 def test_kitchen_videos_pass_as_files_and_as_a_corpus(fresh_kitchen, tmp_path):
     model, cache = open_model("kitchen"), Cache(tmp_path)
-    files = open_footage(model, sorted((fresh_kitchen / "kitchen" / "videos").iterdir())[:3], cache).footage
+    files = open_footage(model, sorted((fresh_kitchen.kitchen / "videos").iterdir())[:3], cache).footage
     assert domain_warnings(model, files, cache) == []
-    corpus = open_footage(model, [fresh_kitchen / "corpus"], cache).footage
+    corpus = open_footage(model, [fresh_kitchen.pictures], cache).footage
     assert len(corpus) == 12
     assert domain_warnings(model, corpus, cache) == []
 
@@ -147,7 +143,7 @@ def test_the_verb_says_it_on_stderr_and_in_json(make_clip, tmp_path, monkeypatch
     assert "unlike what kitchen was trained on" in json.loads(told.out)["warnings"][0]
 
 
-def test_too_few_training_videos_say_so(kitchen, tmp_path):  # noqa: F811
+def test_too_few_training_videos_say_so(kitchen, tmp_path):
     assert fit_domain(Corpus.open(kitchen.corpus), 0.05, 32) is None
     domain, why_not = domain_of(kitchen.model(), Cache(tmp_path))
     assert domain is None
@@ -158,7 +154,7 @@ def test_a_run_of_your_own_is_learnt_from_once(fresh_kitchen, tmp_path):
     run = tmp_path / "run"
     shutil.copytree(open_model("kitchen").folder, run)
     (run / "domain.npz").unlink()
-    settings = {**json.loads((run / "corpus.json").read_text()), "path": str(fresh_kitchen / "corpus")}
+    settings = {**json.loads((run / "corpus.json").read_text()), "path": str(fresh_kitchen.pictures)}
     (run / "corpus.json").write_text(json.dumps(settings))
     cache = Cache(tmp_path / "cache")
     first, _ = domain_of(open_model(run), cache)

@@ -1,9 +1,6 @@
 """Video files, folders and corpora, in any mix: decoded once, embedded once, and what is bad is named."""
 
-import os
 import shutil
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -16,7 +13,7 @@ from mmcc.evaluation.embedding import embed_videos
 from mmcc.tools.cache import Cache
 from mmcc.tools.footage import Footage, at_size, open_footage, stored_size
 from mmcc.tools.model import open_model
-from tests.tools.kitchen_footage import SMALL, kitchen, train  # noqa: F401
+from tests.tools.kitchen_footage import SMALL, train
 
 
 @pytest.fixture
@@ -28,7 +25,7 @@ def decoded(cache: Cache) -> list[str]:
     return sorted(path.name for path in (cache.folder / "footage").glob("*"))
 
 
-def test_a_file_a_folder_and_a_corpus_in_one_question(kitchen, cache):  # noqa: F811
+def test_a_file_a_folder_and_a_corpus_in_one_question(kitchen, cache):
     model, folder = kitchen.model(), kitchen.videos[0].parent
     opened = open_footage(model, [kitchen.videos[0], folder, kitchen.corpus], cache)
     names = [footage.name for footage in opened.footage]
@@ -37,7 +34,7 @@ def test_a_file_a_folder_and_a_corpus_in_one_question(kitchen, cache):  # noqa: 
     assert len(decoded(cache)) == 3  # the file is one of the folder's: not decoded again
 
 
-def test_a_file_is_decoded_once_until_it_changes(kitchen, cache, tmp_path):  # noqa: F811
+def test_a_file_is_decoded_once_until_it_changes(kitchen, cache, tmp_path):
     video = shutil.copy(kitchen.videos[0], tmp_path / "soup.mp4")
     first = open_footage(kitchen.model(), [video], cache).footage[0]
     stamp = (first.corpus.path / "manifest.json").stat().st_mtime_ns
@@ -48,7 +45,7 @@ def test_a_file_is_decoded_once_until_it_changes(kitchen, cache, tmp_path):  # n
     assert open_footage(kitchen.model(), [video], cache).footage[0].key != first.key
 
 
-def test_captions_beside_a_video_are_found(kitchen, cache):  # noqa: F811
+def test_captions_beside_a_video_are_found(kitchen, cache):
     with_words, _, without = open_footage(kitchen.model(), kitchen.videos, cache).footage
     said = with_words.video.utterances[0]
     assert with_words.said_at((said.start + said.end) / 2) == said.text
@@ -66,7 +63,7 @@ def test_what_is_said_at_a_time_is_the_nearest_within_five_seconds(make_clip, ca
     ]  # fmt: skip
 
 
-def test_stills_are_large_enough_to_look_at_and_a_multiple_of_what_the_model_reads(kitchen, cache):  # noqa: F811
+def test_stills_are_large_enough_to_look_at_and_a_multiple_of_what_the_model_reads(kitchen, cache):
     model = kitchen.model()
     (footage,) = open_footage(model, kitchen.videos[:1], cache).footage
     still = footage.still(0)
@@ -97,7 +94,7 @@ def test_pictures_are_averaged_down():
     assert at_size(wide, 24).shape == (1, 24, 48, 3)
 
 
-def test_a_file_looks_to_the_model_as_its_corpus_does(kitchen, cache):  # noqa: F811
+def test_a_file_looks_to_the_model_as_its_corpus_does(kitchen, cache):
     model, corpus = kitchen.model(), Corpus.open(kitchen.corpus)
     (footage,) = open_footage(model, kitchen.videos[:1], cache).footage
     via = footage.embedded(model, cache)
@@ -108,7 +105,7 @@ def test_a_file_looks_to_the_model_as_its_corpus_does(kitchen, cache):  # noqa: 
     np.testing.assert_array_equal(via.text_times, direct.text_times)
 
 
-def test_a_corpus_is_embedded_as_evaluation_does_it(kitchen, cache):  # noqa: F811
+def test_a_corpus_is_embedded_as_evaluation_does_it(kitchen, cache):
     model, corpus = kitchen.model(), Corpus.open(kitchen.corpus)
     footage = open_footage(model, [kitchen.corpus], cache).footage[1]
     (direct,) = embed_videos(model.adapter, corpus, [footage.name])
@@ -117,29 +114,30 @@ def test_a_corpus_is_embedded_as_evaluation_does_it(kitchen, cache):  # noqa: F8
     assert (found.steps, found.tasks) == (direct.steps, direct.tasks)
 
 
-def test_the_second_question_loads_no_torch(kitchen, tmp_path):  # noqa: F811
-    script = """
+QUESTION = """
 import sys
 from pathlib import Path
 from mmcc.tools.cache import Cache
 from mmcc.tools.domain import domain_warnings
 from mmcc.tools.footage import open_footage
 from mmcc.tools.model import open_model
-model, cache = open_model(sys.argv[1]), Cache.default()
-opened = open_footage(model, [Path(sys.argv[2])], cache)
+model, cache = open_model("kitchen"), Cache.default()
+opened = open_footage(model, [Path(sys.argv[1])], cache)
 print(opened.footage[0].embedding(model, cache).arrays["pi"].shape, opened.footage[0].still(0).shape)
 domain_warnings(model, opened.footage, cache)
-print("torch" in sys.modules)
 """
-    command = [sys.executable, "-c", script, "kitchen", str(kitchen.videos[0])]
-    environment = {**os.environ, "MMCC_CACHE": str(tmp_path / "cache"), "OMP_NUM_THREADS": "1"}
-    told = [subprocess.run(command, env=environment, capture_output=True, text=True) for _ in range(2)]
-    assert [each.stderr for each in told] == ["", ""]
-    assert told[0].stdout.endswith("True\n")
-    assert told[1].stdout == told[0].stdout.replace("True", "False")
 
 
-def test_bad_files_are_skipped_with_a_reason(kitchen, cache, tmp_path):  # noqa: F811
+def test_the_second_question_loads_no_torch(kitchen, without_torch, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("MMCC_CACHE", str(tmp_path / "cache"))
+    assert "torch is out of reach" in without_torch.run(QUESTION, kitchen.videos[0]).err
+    monkeypatch.setattr("sys.argv", ["-c", str(kitchen.videos[0])])
+    exec(QUESTION, {})
+    first, second = capsys.readouterr(), without_torch.run(QUESTION, kitchen.videos[0])
+    assert first.out and (second.code, second.out, second.err) == (0, first.out, "")
+
+
+def test_bad_files_are_skipped_with_a_reason(kitchen, cache, tmp_path):
     (tmp_path / "notes.mp4").write_text("no video at all")
     (tmp_path / "empty").mkdir()
     assert len(open_footage(kitchen.model(), [tmp_path, kitchen.videos[0], tmp_path], cache).skipped) == 1
@@ -162,23 +160,21 @@ def test_nothing_usable_is_refused(cache, tmp_path, name):
         open_footage(open_model("kitchen"), [tmp_path / name], cache)
 
 
-def test_a_model_of_vectors_looks_at_no_pictures_and_the_other_way_round(kitchen, cache, tmp_path):  # noqa: F811
-    assert main(["kitchen", str(tmp_path / "k"), "--videos", "8", "--features", "--no-pixels"]) == 0
-    assert main(["ingest", str(tmp_path / "k"), "-o", str(tmp_path / "vectors"), "--features", "1"]) == 0
-    run = train(tmp_path / "vectors", tmp_path / "run", **SMALL)
+def test_a_model_of_vectors_looks_at_no_pictures_and_the_other_way_round(kitchen, vectors_path, cache, tmp_path):
+    run = train(vectors_path, tmp_path / "run", **SMALL)
     model = open_model(run)
     assert model.feature_dims
     for source in (kitchen.videos[0], kitchen.corpus):
         with pytest.raises(InputError, match="reads vectors of"):
             open_footage(model, [source], cache)
     with pytest.raises(InputError, match="holds feature vectors"):
-        open_footage(kitchen.model(), [tmp_path / "vectors"], cache)
-    footage: Footage = open_footage(model, [tmp_path / "vectors"], cache).footage[0]
+        open_footage(kitchen.model(), [vectors_path], cache)
+    footage: Footage = open_footage(model, [vectors_path], cache).footage[0]
     assert footage.still(0) is None
     assert len(footage.embedded(model, cache).frames.pi) == len(footage.video.times)
 
 
-def test_no_place_to_keep_footage_is_said(kitchen, tmp_path, monkeypatch, capsys):  # noqa: F811
+def test_no_place_to_keep_footage_is_said(kitchen, tmp_path, monkeypatch, capsys):
     (tmp_path / "file").write_text("no folder")
     monkeypatch.setenv("MMCC_CACHE", str(tmp_path / "file"))
     capsys.readouterr()

@@ -13,7 +13,6 @@ from mmcc.evaluation.adapters import open_adapter
 from mmcc.models import MMCC, load_model
 from mmcc.pretrained import SHIPPED, shipped_names, with_shipped
 from mmcc.tools.model import open_model
-from tests.tools.kitchen_footage import kitchen  # noqa: F401
 
 
 def test_the_shipped_model_loads_by_name_from_any_folder(tmp_path, monkeypatch):
@@ -51,14 +50,14 @@ def test_a_model_in_the_working_folder_goes_before_a_shipped_one_and_other_folde
     assert with_shipped("kitchen") == Path("kitchen")
 
 
-def test_a_run_and_its_checkpoint_are_the_same_model(kitchen):  # noqa: F811
+def test_a_run_and_its_checkpoint_are_the_same_model(kitchen):
     run = open_model(kitchen.run)
     checkpoint = open_model(run.folder)
     assert (run.checksum, run.size, run.fit) == (checkpoint.checksum, 32, "crop")
     assert run.trained_on == kitchen.corpus.absolute()
 
 
-def test_other_weights_or_settings_are_another_model(kitchen, tmp_path):  # noqa: F811
+def test_other_weights_or_settings_are_another_model(kitchen, tmp_path):
     before = open_model(kitchen.run).checksum
     for name in ("model.safetensors", "config.yaml", "vocabulary.txt"):
         copy = tmp_path / name
@@ -67,7 +66,7 @@ def test_other_weights_or_settings_are_another_model(kitchen, tmp_path):  # noqa
         assert open_model(copy).checksum != before, name
 
 
-def test_a_run_that_does_not_say_how_its_frames_were_made_is_noted(kitchen, tmp_path):  # noqa: F811
+def test_a_run_that_does_not_say_how_its_frames_were_made_is_noted(kitchen, tmp_path):
     copy = tmp_path / "a" / "b" / "checkpoint"
     shutil.copytree(open_model(kitchen.run).folder, copy)
     (copy / "corpus.json").unlink()
@@ -77,7 +76,7 @@ def test_a_run_that_does_not_say_how_its_frames_were_made_is_noted(kitchen, tmp_
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"size": 48}'])
-def test_a_damaged_corpus_json_is_named(kitchen, tmp_path, content):  # noqa: F811
+def test_a_damaged_corpus_json_is_named(kitchen, tmp_path, content):
     copy = tmp_path / "checkpoint"
     shutil.copytree(open_model(kitchen.run).folder, copy)
     (copy / "corpus.json").write_text(content)
@@ -90,4 +89,4 @@ def test_what_is_no_model_is_refused_with_the_names_there_are(tmp_path, capsys):
         open_model(str(tmp_path / "nowhere"))
     assert "kitchen" in error.value.remedy
     assert main(["transitions", str(tmp_path), str(tmp_path)]) == 3
-    assert "is no run and no checkpoint" in capsys.readouterr().err
+    assert "is neither a run nor a checkpoint" in capsys.readouterr().err

@@ -2,8 +2,6 @@
 
 import json
 import shutil
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -21,16 +19,16 @@ from mmcc.tools.cache import Cache
 from mmcc.tools.model import open_model
 from mmcc.tools.search import Searcher
 from mmcc.tools.search_index import make_faiss, open_index, open_library
-from tests.tools.kitchen_footage import kitchen, train  # noqa: F401 a fixture
+from tests.tools.kitchen_footage import train
 
 
-def searcher(kitchen, source=None, **options):  # noqa: F811
+def searcher(kitchen, source=None, **options):
     model, cache = kitchen.model(), Cache(kitchen.cache)
     library = open_library(model, source or kitchen.corpus, cache)
     return Searcher(model, library, open_index(model, library, cache, **options), cache)
 
 
-def by_hand(kitchen, query, top=10, hidden=None):  # noqa: F811
+def by_hand(kitchen, query, top=10, hidden=None):
     """All frames of the corpus against a query, from the model itself."""
     corpus, adapter = Corpus.open(kitchen.corpus), kitchen.model().adapter
     videos = embed_videos(adapter, corpus, corpus.ids)
@@ -47,13 +45,13 @@ def told(found):
     return [(hit.moments[0].footage.name, hit.moments[0].time, hit.score) for hit in found.hits]
 
 
-def test_a_text_is_compared_with_every_frame(kitchen):  # noqa: F811
+def test_a_text_is_compared_with_every_frame(kitchen):
     with torch.inference_mode():
         query = kitchen.model().adapter.embed_texts(["add sugar"]).pi[0]
         assert told(searcher(kitchen).text("add sugar")) == by_hand(kitchen, query)
 
 
-def test_after_and_before_a_frame_of_the_corpus_are_its_future_and_past(kitchen):  # noqa: F811
+def test_after_and_before_a_frame_of_the_corpus_are_its_future_and_past(kitchen):
     corpus, adapter = Corpus.open(kitchen.corpus), kitchen.model().adapter
     video = corpus.ids[1]
     (seen,) = embed_videos(adapter, corpus, [video])
@@ -72,7 +70,7 @@ def test_after_and_before_a_frame_of_the_corpus_are_its_future_and_past(kitchen)
         assert all(name != video or abs(time - 30) > 10 for name, time, _ in told(found))
 
 
-def test_a_change_is_two_moments_in_order(kitchen):  # noqa: F811
+def test_a_change_is_two_moments_in_order(kitchen):
     found = searcher(kitchen).change("add sugar", "pour milk", top=4)
     assert len(found.hits) == 4
     for hit in found.hits:
@@ -81,7 +79,7 @@ def test_a_change_is_two_moments_in_order(kitchen):  # noqa: F811
     assert [hit.score for hit in found.hits] == sorted((hit.score for hit in found.hits), reverse=True)
 
 
-def test_files_photos_and_folders_are_searched_with_and_in(kitchen, tmp_path, capsys):  # noqa: F811
+def test_files_photos_and_folders_are_searched_with_and_in(kitchen, tmp_path, capsys):
     """A photo of a frame asks what the frame asks, about; a file's frame is found in the file's own folder."""
     folder, clip = kitchen.videos[0].parent, kitchen.videos[0]
     found = searcher(kitchen, folder)
@@ -108,7 +106,7 @@ def test_files_photos_and_folders_are_searched_with_and_in(kitchen, tmp_path, ca
     assert "→" in render(found.change("add", "pour", 3))
 
 
-def test_an_index_is_kept_and_refused_for_another_model(kitchen, tmp_path, capsys, monkeypatch):  # noqa: F811
+def test_an_index_is_kept_and_refused_for_another_model(kitchen, tmp_path, capsys, monkeypatch):
     index = tmp_path / "index"
     command = ["search", str(kitchen.run), str(kitchen.corpus), "--text", "add", "--index", str(index), "--json"]
     assert main(command) == 0
@@ -130,7 +128,7 @@ def test_an_index_is_kept_and_refused_for_another_model(kitchen, tmp_path, capsy
     assert json.loads((index / "index.json").read_text())["model"]["checksum"] == open_model(str(other)).checksum
 
 
-def test_an_index_of_another_corpus_or_a_damaged_one_is_refused(kitchen, tmp_path):  # noqa: F811
+def test_an_index_of_another_corpus_or_a_damaged_one_is_refused(kitchen, tmp_path):
     index, copy = tmp_path / "index", tmp_path / "copy"
     searcher(kitchen, folder=index)
     shutil.copytree(kitchen.corpus, copy)
@@ -149,20 +147,15 @@ def test_an_index_of_another_corpus_or_a_damaged_one_is_refused(kitchen, tmp_pat
         searcher(kitchen, folder=kitchen.videos[0].parent)
 
 
-def test_the_second_question_needs_no_torch(kitchen):  # noqa: F811
+def test_the_second_question_needs_no_torch(kitchen, without_torch):
     video = Corpus.open(kitchen.corpus).ids[0]
-    script = (
-        "import sys; from mmcc.cli.main import main; code = main(sys.argv[1:]); "
-        "assert 'torch' not in sys.modules; raise SystemExit(code)"
-    )
     searcher(kitchen).text("add")
     for question in (["--text", "add"], ["--before", f"{video}@0:20"]):  # of the latter, even the first
-        command = ["search", str(kitchen.run), str(kitchen.corpus), *question]
-        done = subprocess.run([sys.executable, "-c", script, *command], capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
+        done = without_torch.mmcc("search", kitchen.run, kitchen.corpus, *question)
+        assert done.code == 0, done.err
 
 
-def test_faiss_finds_what_an_exact_search_finds(kitchen, tmp_path, monkeypatch):  # noqa: F811
+def test_faiss_finds_what_an_exact_search_finds(kitchen, tmp_path, monkeypatch):
     pytest.importorskip("faiss", reason="pip install 'mmcc[search]'")
     exact = searcher(kitchen)
     monkeypatch.setattr(search_index, "FAISS_ABOVE", 1)
@@ -186,7 +179,7 @@ def add_small_faiss(folder):
     faiss.write_index(make_faiss(pi, lists=4, probed=4), str(folder / "nodes.faiss"))
 
 
-def test_wrong_questions_are_told_in_a_line(kitchen, tmp_path, capsys):  # noqa: F811
+def test_wrong_questions_are_told_in_a_line(kitchen, tmp_path, capsys):
     run, corpus = str(kitchen.run), str(kitchen.corpus)
     video = Corpus.open(kitchen.corpus).ids[0]
     (tmp_path / "empty").mkdir()
@@ -211,7 +204,7 @@ def test_wrong_questions_are_told_in_a_line(kitchen, tmp_path, capsys):  # noqa:
         assert shown.out == "" and said in shown.err and "Traceback" not in shown.err, shown.err
 
 
-def test_a_change_has_two_sides_on_the_command_line(kitchen, capsys):  # noqa: F811
+def test_a_change_has_two_sides_on_the_command_line(kitchen, capsys):
     run, corpus = str(kitchen.run), str(kitchen.corpus)
     assert main(["search", run, corpus, "--change", "add sugar", "pour milk", "--json"]) in (0, 4)
     hits = json.loads(capsys.readouterr().out)["hits"]

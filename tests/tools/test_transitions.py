@@ -2,8 +2,6 @@
 
 import json
 import math
-import subprocess
-import sys
 from types import SimpleNamespace
 
 import numpy as np
@@ -23,7 +21,6 @@ from mmcc.tools.transitions import (
     find_changes,
     to_json,
 )
-from tests.tools.kitchen_footage import kitchen  # noqa: F401 a fixture
 
 
 def stand_in(name="soup.mp4", times=(0.0, 5.0, 65.0), said=("peel", "", "mash")):
@@ -36,7 +33,7 @@ def change(footage, u, v, score=2.0):
     return Change(footage, u, v, -10.0, score)
 
 
-def test_they_are_the_tasks_own(kitchen):  # noqa: F811
+def test_they_are_the_tasks_own(kitchen):
     model, cache = kitchen.model(), Cache(kitchen.cache)
     (footage, _) = kitchen.footage()
     for any_direction in (False, True):
@@ -52,7 +49,7 @@ def test_they_are_the_tasks_own(kitchen):  # noqa: F811
     assert all(c.to_time > c.from_time for c in find_changes(model, [footage], cache).best(100))
 
 
-def test_the_score_compares_with_a_model_that_knows_nothing(kitchen):  # noqa: F811
+def test_the_score_compares_with_a_model_that_knows_nothing(kitchen):
     """Where every factor is uniform, the score of each pair is 0; and 1 is ten times as likely."""
     model, cache = kitchen.model(), Cache(kitchen.cache)
     footage = kitchen.footage()[0]
@@ -67,7 +64,7 @@ def test_the_score_compares_with_a_model_that_knows_nothing(kitchen):  # noqa: F
     assert transitions._log_chance(11, False) == pytest.approx(math.log(1 / 121 / 10))
 
 
-def test_narration_is_rated_by_what_is_seen(kitchen):  # noqa: F811
+def test_narration_is_rated_by_what_is_seen(kitchen):
     model, cache = kitchen.model(), Cache(kitchen.cache)
     footage = kitchen.footage()[0]
     (video,) = find_changes(model, [footage], cache).videos
@@ -112,7 +109,7 @@ def test_json_has_the_documented_form():
     }
 
 
-def test_the_verb(kitchen, tmp_path, capsys):  # noqa: F811
+def test_the_verb(kitchen, tmp_path, capsys):
     asked = ["transitions", str(kitchen.run), *map(str, kitchen.videos[:2])]
     sheet = tmp_path / "sheet.png"
     assert main([*asked, "--top", "3", "--sheet", str(sheet)]) == 0
@@ -126,19 +123,14 @@ def test_the_verb(kitchen, tmp_path, capsys):  # noqa: F811
     assert told["transitions"][0]["score"] >= told["transitions"][1]["score"]
 
 
-def test_the_second_question_needs_no_torch(kitchen):  # noqa: F811
+def test_the_second_question_needs_no_torch(kitchen, without_torch):
     find_changes(kitchen.model(), kitchen.footage(), Cache(kitchen.cache))
-    script = (
-        "import sys; from mmcc.cli.main import main; code = main(sys.argv[1:]); "
-        "assert 'torch' not in sys.modules; raise SystemExit(code)"
-    )
-    asked = ["transitions", str(kitchen.run), str(kitchen.videos[0]), "--top", "2"]
-    done = subprocess.run([sys.executable, "-c", script, *asked], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert len(done.stdout.splitlines()) == 3
+    done = without_torch.mmcc("transitions", kitchen.run, kitchen.videos[0], "--top", 2)
+    assert done.code == 0, done.err
+    assert len(done.out.splitlines()) == 3
 
 
-def test_what_cannot_be_used_is_said(kitchen, tmp_path, capsys):  # noqa: F811
+def test_what_cannot_be_used_is_said(kitchen, tmp_path, capsys):
     text = tmp_path / "notes.mp4"
     text.write_text("this is no video")
     assert main(["transitions", str(kitchen.run), str(kitchen.videos[0]), str(text), "--json"]) == 4
@@ -159,7 +151,7 @@ def test_what_cannot_be_used_is_said(kitchen, tmp_path, capsys):  # noqa: F811
         assert stopped.value.code == 2
 
 
-def test_a_single_frame_does_not_change(kitchen, make_clip):  # noqa: F811
+def test_a_single_frame_does_not_change(kitchen, make_clip):
     clip = make_clip("still.mp4", seconds=0.5, rate=2)
     with pytest.raises(InputError, match="single frame"):
         find_changes(kitchen.model(), kitchen.footage(clip), Cache(kitchen.cache))

@@ -2,10 +2,7 @@
 
 import json
 import math
-import os
 import shutil
-import subprocess
-import sys
 from itertools import pairwise
 from pathlib import Path
 
@@ -26,9 +23,6 @@ from mmcc.tools.cache import Cache
 from mmcc.tools.model import ToolModel
 from mmcc.tools.unshuffle import EQUAL, LABELLED, PHOTOS, unshuffle
 from tests.tools.dawn import grey
-from tests.tools.kitchen_footage import kitchen  # noqa: F401  (a fixture)
-
-torch.set_num_threads(1)
 
 
 @pytest.mark.parametrize("by", ["pairs", "path"])
@@ -54,7 +48,7 @@ def test_two_photos_are_told_apart_too(dawn, cache, photos):
     assert set_.log_P_nn[first, second] == pytest.approx(expected)
 
 
-def test_the_probabilities_are_those_of_the_equation(kitchen, cache, photos):  # noqa: F811
+def test_the_probabilities_are_those_of_the_equation(kitchen, cache, photos):
     model = kitchen.model()
     (set_,) = unshuffle(model, photos, cache).sets
     shown = np.stack([fitted(read_photo(thing.path), thing.path, model.size, "crop") for thing in set_.things])
@@ -63,7 +57,7 @@ def test_the_probabilities_are_those_of_the_equation(kitchen, cache, photos):  #
     assert set_.log_P_nn == pytest.approx(expected, abs=1e-5)
 
 
-def test_neither_names_nor_the_order_of_arguments_matter(kitchen, tmp_path, cache):  # noqa: F811
+def test_neither_names_nor_the_order_of_arguments_matter(kitchen, tmp_path, cache):
     """A model that has learnt nothing of such pictures, where the slightest hint would show."""
     model, chance = kitchen.model(), np.random.default_rng(0)
     pictures = [chance.integers(0, 256, (9, 9, 3), np.uint8) for _ in range(6)]
@@ -148,7 +142,7 @@ def test_a_model_of_vectors_is_not_shown_photos(dawn, cache, photos):
         unshuffle(vectors, photos, cache)
 
 
-def test_labelled_segments_come_out_as_the_evaluation_has_them(kitchen, cache):  # noqa: F811
+def test_labelled_segments_come_out_as_the_evaluation_has_them(kitchen, cache):
     model, corpus = kitchen.model(), Corpus.open(kitchen.corpus)
     long = [video.id for video in corpus if len(video.steps) > 2]  # of two, the evaluation tosses a coin
     outcome = unshuffle(model, [Path(f"{kitchen.corpus}:{video}") for video in long], cache)
@@ -168,7 +162,7 @@ def test_labelled_segments_come_out_as_the_evaluation_has_them(kitchen, cache): 
         assert (thing.start, thing.end, thing.text) == (step.start, step.end, texts[step.step - 1])
 
 
-def test_a_video_file_is_cut_into_equal_stretches(kitchen):  # noqa: F811
+def test_a_video_file_is_cut_into_equal_stretches(kitchen):
     model, cache = kitchen.model(), Cache(kitchen.cache)
     outcome = unshuffle(model, kitchen.videos[:1], cache, clips=5)
     (set_,) = outcome.sets
@@ -182,7 +176,7 @@ def test_a_video_file_is_cut_into_equal_stretches(kitchen):  # noqa: F811
     assert content["of"] == "equal stretches" and content["order"][0].keys() == {"start", "end", "text", "true_place"}
 
 
-def test_a_video_that_a_corpus_does_not_have(kitchen, cache):  # noqa: F811
+def test_a_video_that_a_corpus_does_not_have(kitchen, cache):
     with pytest.raises(InputError, match="has no video 'nobody'"):
         unshuffle(kitchen.model(), [Path(f"{kitchen.corpus}:nobody")], cache)
 
@@ -207,8 +201,8 @@ def test_many_photos_are_ordered_and_said_to_be_estimated(dawn, cache, tmp_path)
 
 
 @pytest.fixture
-def bright(photos, kitchen, tmp_path):  # noqa: F811
-    """A folder with a file that is not a photo, and a run."""
+def bright(photos, kitchen, tmp_path):
+    """A folder with a file that is no photo, and a run."""
     (tmp_path / "photos" / "notes.jpg").write_text("not a photo")
     return str(kitchen.run), str(tmp_path / "photos")
 
@@ -248,11 +242,11 @@ def test_what_the_verb_refuses(bright, tmp_path, capsys):
         assert stopped.value.code == EXIT_USAGE
 
 
-def test_the_second_question_needs_no_torch(bright, tmp_path):
-    run, folder = bright
-    environment = {**os.environ, "MMCC_CACHE": str(tmp_path / "kept")}
-    ask = f"from mmcc.cli.main import main; main(['unshuffle', {run!r}, {folder!r}"
-    for question, loads in (("])", True), ("])", False), (", '--by', 'path', '--json'])", False)):
-        script = f"import sys; {ask}{question}; sys.exit('torch' in sys.modules)"
-        done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True)
-        assert done.returncode == loads, done.stderr
+def test_the_second_question_needs_no_torch(bright, without_torch, tmp_path, monkeypatch):
+    monkeypatch.setenv("MMCC_CACHE", str(tmp_path / "kept"))
+    command = ["unshuffle", *bright]
+    assert "torch is out of reach" in without_torch.mmcc(*command).err
+    assert main(command) == EXIT_SKIPPED
+    for question in ([], ["--by", "path", "--json"]):
+        done = without_torch.mmcc(*command, *question)
+        assert done.code == EXIT_SKIPPED, done.err

@@ -53,7 +53,6 @@ IDLE = ("projections.", "state.", "predictors.backward_head.")
 
 @pytest.fixture(scope="module")
 def cross_modal(vectors_path, tmp_path_factory):
-    torch.set_num_threads(1)
     run = tmp_path_factory.mktemp("cross_modal") / "run"
     return run, run_of(vectors_path, run, tiny_config("objective.name=cross_modal"))
 
@@ -66,8 +65,7 @@ def baseline_config(name, cross_modal, *overrides):
 
 @pytest.fixture(scope="module")
 def uncut(vectors_path, cross_modal, tmp_path_factory):
-    """One uninterrupted run of each."""
-    torch.set_num_threads(1)
+    """One whole run of each."""
     folder = tmp_path_factory.mktemp("uncut_baselines")
     return {
         name: (folder / name, run_of(vectors_path, folder / name, baseline_config(name, cross_modal)))

@@ -70,7 +70,6 @@ def run_of(corpus, run, config=None, **options):
 
 @pytest.fixture(scope="module")
 def uncut(vectors_path, tmp_path_factory):
-    torch.set_num_threads(1)
     run = tmp_path_factory.mktemp("uncut") / "run"
     return run, run_of(vectors_path, run)
 
@@ -138,11 +137,9 @@ def test_cut_and_resumed_it_is_the_uncut_run(uncut, vectors_path, tmp_path, work
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-import torch
 sys.path.insert(0, {tests!r})
 from tests.training.tiny_runs import tiny_config
 from tests.training.test_loop import Watcher, run_of
-torch.set_num_threads(1)
 die = lambda: os.kill(os.getpid(), getattr(signal, sys.argv[4]))
 config = tiny_config("train.workers=" + sys.argv[3])
 run_of(Path(sys.argv[1]), Path(sys.argv[2]), config, progress=Watcher(5, die))

@@ -13,6 +13,7 @@ from mmcc.kitchen.drawing.painter import Painter
 from mmcc.kitchen.plan import KitchenSettings, plan, script_of
 
 
+@pytest.mark.slow
 def test_probes_find_nothing_and_the_oracle_does():
     command = [sys.executable, "-m", "benchmarks.validity.leaks", "--videos", "150", "--size", "48", "--fps", "1"]
     done = subprocess.run(command, cwd=Path(__file__).parents[3], capture_output=True, text=True, timeout=600)

@@ -1,4 +1,4 @@
-"""What the parts of MMCC+ are worth, and whether its controls do as well."""
+"""What each part of MMCC+ contributes, and whether its controls do as well."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from mmcc.report.tables import Column, Row, Table
 from mmcc.reproduce import plan
 from mmcc.reproduce.findings import Findings, Measure
-from mmcc.reproduce.rows import DIFFERENCES, INTERVALS, FigureColumn, difference_cell
+from mmcc.reproduce.tables_rows import DIFFERENCES, INTERVALS, FigureColumn, difference_cell
 
 TITLE = "Ablation: what the parts of MMCC+ are worth"
 _COLUMNS = (
@@ -23,12 +23,12 @@ _COLUMNS = (
 
 @dataclass(frozen=True)
 class Variant:
-    """A row: a run; or a control of MMCC+, which has tasks of its own."""
+    """A row: a run, or a control of MMCC+, which has evaluation tasks of its own."""
 
     group: str
     label: str
     run: str = plan.PLUS
-    instead: dict[str, str] = field(default_factory=dict)  # of a task, a control's
+    instead: dict[str, str] = field(default_factory=dict)  # task → the control's
 
     def measure(self, task: str, figure: str) -> Measure:
         if not self.instead:
@@ -48,10 +48,10 @@ _VARIANTS = (
     Variant("Direction", "within", plan.PLUS_WITHIN),
     Variant("Direction", "across", plan.PLUS_ACROSS),
     Variant("Direction", "both (MMCC+)"),
-    Variant("Rivals", "Repr. Ant.", plan.RA),
-    Variant("Rivals", "Repr. Ant., cross-modal targets too", plan.RA_ACROSS),
-    Variant("Rivals", "TAP", plan.TAP),
-    Variant("Rivals", "TAP, cross-modal targets too", plan.TAP_ACROSS),
+    Variant("Baselines", "Repr. Ant.", plan.RA),
+    Variant("Baselines", "Repr. Ant., cross-modal targets too", plan.RA_ACROSS),
+    Variant("Baselines", "TAP", plan.TAP),
+    Variant("Baselines", "TAP, cross-modal targets too", plan.TAP_ACROSS),
     Variant(
         "Controls",
         "g fed the segment's mean embedding",
@@ -66,7 +66,7 @@ _VARIANTS = (
 
 
 def ablation(findings: Findings) -> list[Table]:
-    """The variants, and what MMCC+ has more than each."""
+    """The variants, and MMCC+ minus each of them."""
     rows, less = [], []
     shown = ""
     for variant in _VARIANTS:

@@ -1,12 +1,17 @@
 """`--import my.module`: what a module registers is trained, stored with the run, and imported again."""
 
 import json
+import re
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import pytest
 import yaml
+
+from mmcc.cli.main import main
+from mmcc.corpus import Corpus
 
 MODULE = """
 from dataclasses import dataclass
@@ -98,7 +103,7 @@ def test_it_is_measured_by_its_skills_alone(trained, vectors_path):
     done = mmcc(trained, "evaluate", "run", "--corpus", vectors_path, "--tasks", tasks, "--json")
     assert done.returncode == 4, done.stderr
     found = json.loads(done.stdout)
-    assert found["model"] == "next-frame" and "reads no text" in found["skipped"]["cycle"]
+    assert found["model"] == "next-frame" and "does not embed text" in found["skipped"]["cycle"]
     assert {"kendall_tau/text", "kendall_tau/step_text"}.isdisjoint(found["tasks"]["unshuffling"]["figures"])
     check = (
         "from mmcc.evaluation.adapters import open_adapter; adapter = open_adapter('run'); "
@@ -113,22 +118,73 @@ def test_it_is_resumed_without_naming_the_module_again(trained, vectors_path):
     assert done.returncode == 0 and "3 steps" in done.stdout, done.stderr
 
 
-def test_a_module_that_is_missing_is_named_with_the_run(trained, vectors_path, tmp_path):
-    done = mmcc(tmp_path, "evaluate", trained / "run", "--corpus", vectors_path)
-    assert done.returncode == 3 and "Traceback" not in done.stderr
-    assert "config.yaml: needs the module plugins.toy" in done.stderr and "run from the folder" in done.stderr
+def test_a_module_that_is_missing_is_named_with_the_run(trained, vectors_path, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["evaluate", str(trained / "run"), "--corpus", str(vectors_path)]) == 3
+    told = capsys.readouterr().err
+    assert "Traceback" not in told
+    assert "config.yaml: needs the module plugins.toy" in told and "run from the folder" in told
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--model.frame_encoder", "stretch"], "no frame encoder is named 'stretch' (known: features, resnet18)"),
+        (["--model.frame_encoder", "stretch"], "no frame encoder is named 'stretch' (known: features, resnet18"),
         (["--objective.name", "next-frame"], "no objective is named 'next-frame' (known: cross_modal, memdpc,"),
         (["--import", "plugins.nothing"], "--import: plugins.nothing (No module named 'plugins'"),
         (["--train.lrr", "1"], "there is no setting 'train.lrr'"),
     ],
 )
-def test_an_unregistered_name_is_a_usage_error(vectors_path, tmp_path, words, said):
-    done = mmcc(tmp_path, "train", vectors_path, "-o", "run", *words)
-    assert done.returncode == 2 and said in done.stderr and "Traceback" not in done.stderr
+def test_a_name_that_nobody_registered_is_a_usage_error(vectors_path, tmp_path, monkeypatch, capsys, words, said):
+    monkeypatch.chdir(tmp_path)
+    assert main(["train", str(vectors_path), "-o", "run", *words]) == 2
+    told = capsys.readouterr().err
+    assert said in told and "Traceback" not in told
     assert not (tmp_path / "run").exists()
+
+
+DOCUMENT = Path(__file__).parents[1] / "docs" / "extending.md"
+EXAMPLES = dict(
+    re.findall(
+        r"^## ([^\n]+)\n(?:(?!^## ).)*?```python\n(.*?)```", DOCUMENT.read_text(), flags=re.DOTALL | re.MULTILINE
+    )
+)
+# One process for all of it, as a user's commands one after another; it prints what each of them ended with.
+SESSION = """
+import sys
+from mmcc.cli.main import main
+
+corpus, source = sys.argv[1:]
+small = "--model.dims 8 --train.batch_size 2 --train.workers 0 --train.steps 2 --train.validation_segments 2".split()
+own = "--import my.frame --import my.text --import my.objective --objective.name next-frame --objective.margin 0.2"
+own += " --model.frame_encoder average-colour --model.frame_encoder.power 2 --model.text_encoder mean-of-words"
+print(main(["train", corpus, "-o", "run", *own.split(), *small]), file=sys.stderr)
+print(main(["evaluate", "run", "--corpus", corpus, "--import", "my.task", "--tasks", "steadiness"]), file=sys.stderr)
+print(main(["ingest", source, "-o", "mine.corpus", "--size", "32", "--import", "my.dataset"]), file=sys.stderr)
+wanted = ["--import", "my.model", "--tasks", "steadiness"]
+print(main(["evaluate", "brightness", "--corpus", corpus, *wanted]), file=sys.stderr)
+"""
+
+
+def test_every_example_of_the_document_is_short():
+    assert len(EXAMPLES) == 6
+    for title, code in EXAMPLES.items():
+        assert len(code.splitlines()) <= 30, title
+
+
+def test_the_examples_of_the_document_work_from_the_command_line(kitchen_footage, tmp_path, make_clip):
+    (tmp_path / "my").mkdir()
+    for name, code in zip(("frame", "text", "objective", "task", "dataset", "model"), EXAMPLES.values(), strict=True):
+        (tmp_path / "my" / f"{name}.py").write_text(code)
+    clip = make_clip("set/soup.mp4", seconds=4)
+    content = {
+        "tasks": [{"id": "7", "title": "Make soup", "steps": ["cut leek", "boil water"]}],
+        "videos": [{"id": "soup", "file": "soup.mp4", "task": "7", "clips": [[1, 0.0, 1.5], [2, 2.0, 4.0]]}],
+    }
+    (clip.parent / "my-set.json").write_text(json.dumps(content))
+    command = [sys.executable, "-c", SESSION, str(kitchen_footage.corpus), str(clip.parent)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert [line for line in done.stderr.splitlines() if line.isdecimal()] == ["0"] * 4, done.stderr
+    assert "next-frame" in done.stdout and "brightness on" in done.stdout and done.stdout.count("| cosine |") == 2
+    video = Corpus.open(tmp_path / "mine.corpus")["soup"]
+    assert video.tasks == ["7"] and video.steps == [(1, 0.0, 1.5), (2, 2.0, 4.0)] and len(video.times) == 4

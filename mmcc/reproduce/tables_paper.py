@@ -1,4 +1,4 @@
-"""What the paper reports, row by row: Tables 1 to 4, and the appendix on loss terms. On its own data, not on ours.
+"""The paper's figures: Tables 1 to 4, and the appendix on loss terms, on its own data.
 
 Rows are named as in `mmcc.reproduce.plan`, figures as the tasks name them.
 """

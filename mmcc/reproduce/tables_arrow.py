@@ -1,4 +1,4 @@
-"""Table 4: features by ways to choose the pairs."""
+"""Table 4: rows of features by columns of ways to choose the pairs."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 
 from mmcc.report.tables import Cell, Column, Row, Table
-from mmcc.reproduce import paper_figures, plan
+from mmcc.reproduce import plan, tables_paper
 from mmcc.reproduce.findings import Findings
-from mmcc.reproduce.rows import DIFFERENCES, INTERVALS, LABELS, PAPER, difference_cell, quoted_cell
+from mmcc.reproduce.tables_rows import DIFFERENCES, INTERVALS, LABELS, PAPER, difference_cell, quoted_cell
 
 _HEADS = {
     **{plan.RANDOM: "random pairs", plan.CROSS_MODAL: "cosine", plan.TAP: "TAP", plan.RA: "RA"},
     **{plan.MMCC: "MMCC", plan.PLUS: "MMCC+", plan.AVERAGE: "average"},
 }
 _ALL = plan.ARROW  # one result holds all rows
-_APART = (plan.AVERAGE, plan.SCRATCH)  # rows below a line, out of the contest
+_APART = (plan.AVERAGE, plan.SCRATCH)  # rows below a rule, which cannot be the best
 
 
 def table4(findings: Findings) -> list[Table]:
@@ -44,8 +44,8 @@ def _samples(findings: Findings, row: str, sampler: str) -> bool:
 
 
 def _quoted(cells: Sequence[Cell], samplers: Sequence[str], row: str) -> tuple[Cell, ...]:
-    """The paper knows no MMCC+."""
-    quoted: Mapping[str, float] = paper_figures.TABLE4.get(row, {})
+    """Our cells with the paper's beside them; the paper has no MMCC+."""
+    quoted: Mapping[str, float] = tables_paper.TABLE4.get(row, {})
     laid: list[Cell] = []
     for cell, sampler in zip(cells, samplers, strict=True):
         laid += [cell, *([quoted_cell(quoted, sampler)] if sampler != plan.PLUS else [])]
@@ -53,7 +53,7 @@ def _quoted(cells: Sequence[Cell], samplers: Sequence[str], row: str) -> tuple[C
 
 
 def _pairs(findings: Findings, samplers: Sequence[str]) -> Table:
-    """What the pairs of each column are like."""
+    """Properties of each column's pairs."""
     rows = [
         Row(
             (_HEADS[sampler],),
@@ -66,13 +66,15 @@ def _pairs(findings: Findings, samplers: Sequence[str]) -> Table:
         for sampler in samplers
     ]
     heads = ("to a later frame %", "seconds apart", "right by step numbers %")
-    said = "Right by step numbers: for one who knows which step each frame shows, and else tosses a coin."
+    said = (
+        "Right by step numbers: by the order of the steps that the frames show, or a coin toss where that says nothing."
+    )
     columns = tuple(Column(head, better=0) for head in heads)
     return Table("Table 4: the pairs", ("chosen by",), columns, tuple(rows), (said, INTERVALS))
 
 
 def _right_by_steps(findings: Findings, sampler: str) -> float | None:
-    """The mean over seeds: unlike chance it depends on who chose the pairs."""
+    """The mean over seeds: unlike chance, it depends on the model that chose the pairs."""
     results = findings.results.get((_ALL, plan.ARROW), {}).values()
     known = [value for each in results if (value := each.references.get(f"steps_known/{sampler}")) is not None]
     return fmean(known) if known else None

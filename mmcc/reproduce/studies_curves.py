@@ -1,4 +1,4 @@
-"""How runs came to where they are: what was validated on the way, from their metrics.jsonl."""
+"""Learning curves: validation figures by training step, from the runs' metrics.jsonl."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Points = tuple[tuple[float, float], ...]
 
 
 def curve(runs: Iterable[Path], figure: str, first_step: int = 0) -> Points:
-    """A validation figure's mean over seeds by step; counted from the step at which the run it began with ended."""
+    """A validation figure's mean over seeds by step, counted from the last step of the run that it started from."""
     values: dict[int, list[float]] = {}
     for run in runs:
         for line in _lines(run):
@@ -23,7 +23,7 @@ def curve(runs: Iterable[Path], figure: str, first_step: int = 0) -> Points:
 
 
 def _lines(run: Path) -> list[dict[str, Any]]:
-    """None where a run has been made by hand, or its lines are gone."""
+    """Empty where a run has no metrics.jsonl."""
     try:
         return read_metrics(run)
     except OSError:

@@ -1,22 +1,17 @@
-"""What the tables have in common: columns with the paper's beside them, rows of references, what MMCC+ is ahead by."""
+"""What the tables share: columns with the paper's beside them, rows of references, differences to MMCC+."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from mmcc.evaluation.evaluate import reference
+from mmcc.report.evaluation import reference
 from mmcc.report.tables import EMPTY, Cell, Column, Row, Table
 from mmcc.reproduce import plan
 from mmcc.reproduce.findings import Findings, Measure
 
 LABELS = {
-    plan.CROSS_MODAL: "Cross-modal",
-    plan.RA: "Repr. Ant.",
-    plan.TAP: "TAP",
-    plan.MEMDPC: "MemDPC",
-    plan.MMCC: "MMCC",
-    plan.PLUS: "MMCC+",
+    **{row: plan.label_of(row) for row in plan.TRAINED},
     plan.RANDOM: "Random init",
     plan.IMAGENET: "ImageNet",
     plan.SCRATCH: "From scratch",
@@ -35,7 +30,7 @@ PAPER = "The paper's figures are on its own data (HowTo100M's recipes, CrossTask
 
 @dataclass(frozen=True)
 class FigureColumn:
-    """A column: which figure of a task, and how it is shown."""
+    """A column: a figure of a task, and how it is shown."""
 
     name: str
     head: str
@@ -47,12 +42,12 @@ class FigureColumn:
 
 
 def measured(findings: Findings, task: str) -> list[str]:
-    """The models that the task was measured of, in the order of the tables."""
+    """The models that the task was measured for, in the order of the tables."""
     return [row for row in (*plan.UNTRAINED, *plan.TRAINED) if (row, task) in findings.results]
 
 
 def columns_of(figures: Sequence[FigureColumn], quotes: bool) -> tuple[Column, ...]:
-    """A column each; followed by the paper's, if it is quoted."""
+    """A column for each figure, followed by the paper's if it is quoted."""
     columns: list[Column] = []
     for figure in figures:
         columns.append(Column(figure.head, figure.digits, figure.better))
@@ -64,7 +59,7 @@ def columns_of(figures: Sequence[FigureColumn], quotes: bool) -> tuple[Column, .
 def beside(
     cells: Sequence[Cell], figures: Sequence[FigureColumn], quoted: Mapping[str, float] | None
 ) -> tuple[Cell, ...]:
-    """Our cells, each followed by the paper's of that figure; `quoted` is None where the paper is not quoted."""
+    """Our cells, each followed by the paper's; `quoted` is None where the paper is not quoted."""
     if quoted is None:
         return tuple(cells)
     pairs = zip(cells, figures, strict=True)
@@ -78,14 +73,14 @@ def quoted_cell(quoted: Mapping[str, float], name: str) -> Cell:
 def cells_of(
     findings: Findings, row: str, task: str, figures: Sequence[FigureColumn], quoted: Mapping[str, float] | None
 ) -> tuple[Cell, ...]:
-    """What was measured of a row, and what the paper has."""
+    """The cells of a row, with the paper's beside them."""
     return beside([findings.cell(row, task, figure.name) for figure in figures], figures, quoted)
 
 
 def reference_rows(
     findings: Findings, task: str, figures: Sequence[FigureColumn], quoted: Mapping[str, Mapping[str, float]] | None
 ) -> list[Row]:
-    """Chance, and what one reaches who knows a part of the answer."""
+    """Chance, and what partial knowledge of the answer gives."""
     known = findings.references(task, [plan.PLUS, *measured(findings, task)])
     rows = []
     for kind, label in REFERENCES.items():
@@ -98,7 +93,7 @@ def reference_rows(
 
 
 def ahead(findings: Findings, task: str, figures: Sequence[FigureColumn], title: str) -> list[Table]:
-    """What MMCC+ has more than each of the others; nothing where there is no other."""
+    """MMCC+ minus each of the others; nothing where there is no other."""
     rows = [
         Row(
             (LABELS[row],),
@@ -118,7 +113,7 @@ def ahead(findings: Findings, task: str, figures: Sequence[FigureColumn], title:
 
 
 def difference_cell(findings: Findings, one: Measure, other: Measure, digits: int) -> Cell:
-    """The one less the other."""
+    """`one` minus `other`, with its interval."""
     found = findings.difference(one, other)
     if found is None:
         return EMPTY
@@ -127,6 +122,6 @@ def difference_cell(findings: Findings, one: Measure, other: Measure, digits: in
 
 
 def notes_of(findings: Findings, task: str, quotes: bool, *more: str) -> tuple[str, ...]:
-    """What to know when reading a table."""
+    """Notes below a table."""
     said = (*more, INTERVALS, *([PAPER] if quotes else []))
     return (*said, *findings.task_notes(task, measured(findings, task), LABELS))

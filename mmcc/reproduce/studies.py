@@ -1,4 +1,4 @@
-"""The grid that settings were chosen from, and how MMCC+ grows with videos and width."""
+"""Studies of settings: the tuning grid, and how MMCC+ scales with training videos and width."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import cache
 from mmcc.report.tables import Cell, Column, Row, Table
 from mmcc.reproduce import plan
 from mmcc.reproduce.findings import Findings
-from mmcc.reproduce.rows import INTERVALS, LABELS, FigureColumn, columns_of
+from mmcc.reproduce.tables_rows import INTERVALS, LABELS, FigureColumn, columns_of
 from mmcc.training.config import load_config
 
 _FIGURES = (
@@ -29,7 +29,7 @@ _SCALE = (
 
 
 def tuning(findings: Findings) -> list[Table]:
-    """Every objective with every choice, on the videos that checkpoints are chosen on."""
+    """Every objective with every choice, on the validation videos."""
     tasks = {"anticipation": plan.CHOOSING_ANTICIPATION, "unshuffling": plan.CHOOSING_UNSHUFFLING}
     rows = []
     for name in plan.TRAINED:
@@ -54,14 +54,14 @@ def _choices(name: str) -> dict[str, str]:
 
 
 def longest_segment(name: str, choice: str) -> float:
-    """In seconds: of as many as are allowed, as many as its frames show."""
+    """In seconds: the allowed length, or what its frames span if that is shorter."""
     run = plan.runs()[plan.tuned(name, choice)]
     data = load_config(run.config, list(run.overrides)).data
     return min(data.segment_seconds, data.max_frames / min(data.frame_rates))
 
 
 def scale(findings: Findings) -> list[Table]:
-    """MMCC+ by what it learns from, and by what it costs."""
+    """MMCC+ by number of training videos, and by cost."""
     tasks = {"anticipation": plan.ANTICIPATION, "unshuffling": plan.UNSHUFFLING}
     rows = []
     shown = ""
@@ -80,9 +80,9 @@ def scale(findings: Findings) -> list[Table]:
     return [Table("Scale: videos and width", ("", ""), columns, tuple(rows), notes)]
 
 
-@cache  # the table asks, and the plot
+@cache  # the table and the plot both ask
 def multiplications(overrides: tuple[str, ...], side: int = 48) -> float:
-    """Of the frame encoder for one picture."""
+    """Multiplications of the frame encoder for one picture."""
     import torch
     from torch.utils.flop_counter import FlopCounterMode
 

@@ -5,15 +5,14 @@ import re
 import numpy as np
 import pytest
 
-from mmcc.evaluation.evaluate import reference, result_table
 from mmcc.evaluation.results import TaskResult
 from mmcc.metrics import PerVideo
 from mmcc.report.tables import Table, to_markdown
 from mmcc.reproduce import plan
 from mmcc.reproduce.findings import Findings
-from mmcc.reproduce.layout import ANTICIPATION, LAYOUTS, UNSHUFFLING, table1, table2, table3
-from mmcc.reproduce.layout_studies import multiplications
 from mmcc.reproduce.pictures import PICTURES, learning_curves
+from mmcc.reproduce.studies import multiplications
+from mmcc.reproduce.tables import ANTICIPATION, LAYOUTS, UNSHUFFLING, table1, table2, table3
 
 RANKS = [figure.name for figure in ANTICIPATION]
 
@@ -193,23 +192,3 @@ def test_a_row_looks_the_same_in_every_plot():
     )
     look = re.compile(r'<polyline[^>]* (class="line-\d")')
     assert look.findall(all_rows.drawn)[1:] == look.findall(one.drawn) != []
-
-
-def test_figures_find_what_they_are_read_against():
-    known = {"chance/kendall_tau": 0.0, "chance/accuracy": 50.0, "steps_known/model": 70.0, "chance/kendall_tau/x": 1.0}
-    assert reference(known, "chance", "kendall_tau/text") == 0 and reference(known, "chance", "kendall_tau/x") == 1
-    assert reference(known, "chance", "accuracy/mmcc/model") == 50
-    assert reference(known, "steps_known", "accuracy/mmcc/model") == 70
-    assert reference(known, "chance", "edit_distance") is None
-    assert reference(known, "steps_known", "forward/model") is None
-    assert reference({"chance/recall@1": 4.0}, "chance", "recall@1/current_removed") is None  # one candidate less
-    assert reference({"chance/exact_return": 8.0}, "chance", "text/exact_return") is None  # of the two modalities
-
-
-def test_one_models_table_has_intervals_and_references():
-    result = TaskResult("t", {"recall@1": alike(12.34), "kendall_tau/text": alike(0.5)}, {"chance/recall@1": 4.0})
-    table = result_table("anticipation", result)
-    assert row_of(table, "recall@1") == {
-        **{"figure": "recall@1", "anticipation": "12.3 [12.3, 12.3]", "chance": "4.0"},
-    }
-    assert row_of(table, "kendall_tau/text")["anticipation"] == "0.500 [0.500, 0.500]"

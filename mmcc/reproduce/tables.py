@@ -1,17 +1,17 @@
-"""What was found as tables: ours with intervals, the paper's beside it, chance and ceilings above."""
+"""The paper's Tables 1 to 3 and transfer: our figures with intervals, the paper's beside them, references above."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from mmcc.evaluation.evaluate import reference
+from mmcc.report.evaluation import reference
 from mmcc.report.tables import Cell, Row, Table
-from mmcc.reproduce import paper_figures, plan
+from mmcc.reproduce import plan, tables_paper
 from mmcc.reproduce.findings import Findings
-from mmcc.reproduce.layout_ablation import ablation
-from mmcc.reproduce.layout_arrow import table4
-from mmcc.reproduce.layout_studies import scale, tuning
-from mmcc.reproduce.rows import (
+from mmcc.reproduce.studies import scale, tuning
+from mmcc.reproduce.studies_ablation import ablation
+from mmcc.reproduce.tables_arrow import table4
+from mmcc.reproduce.tables_rows import (
     INTERVALS,
     LABELS,
     PAPER,
@@ -59,7 +59,7 @@ TRANSITIONS = (
 
 
 def table1(findings: Findings) -> list[Table]:
-    """Choices of the paper, and the loss terms of its appendix."""
+    """The paper's design choices, and the loss terms of its appendix."""
     used = "(the paper's choice)"
     groups: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
         (
@@ -94,12 +94,12 @@ def table1(findings: Findings) -> list[Table]:
     rows = []
     for group, variants in groups:
         for place, (label, run) in enumerate(variants):
-            quoted = {} if group == "Loss terms" else paper_figures.TABLE1.get(run, {})
+            quoted = {} if group == "Loss terms" else tables_paper.TABLE1.get(run, {})
             cells = list(cells_of(findings, run, plan.CYCLE, CYCLES, quoted))
             if group == "Loss terms":
-                cells[1] = Cell(text=paper_figures.LOSS_TERMS[run])
+                cells[1] = Cell(text=tables_paper.LOSS_TERMS[run])
             if run == plan.NO_CONSTRAINT:
-                cells[1] = cells[3] = Cell(text=paper_figures.COLLAPSES)
+                cells[1] = cells[3] = Cell(text=tables_paper.COLLAPSES)
             cells += [findings.cell(run, plan.CYCLE, figure.name) for figure in MORE_CYCLES]
             labels = (group if not place else "", label)
             rows.append(Row(labels, tuple(cells), competes=run != plan.NO_CONSTRAINT, rule=not place))
@@ -117,17 +117,17 @@ def table1(findings: Findings) -> list[Table]:
 def _chance_of_cycles(findings: Findings, runs: Sequence[str]) -> tuple[Cell, ...]:
     known = findings.references(plan.CYCLE, runs)
     cells = [Cell(reference(known, "chance", figure.name)) for figure in (*CYCLES, *MORE_CYCLES)]
-    return (*beside(cells[: len(CYCLES)], CYCLES, paper_figures.TABLE1[plan.CHANCE]), *cells[len(CYCLES) :])
+    return (*beside(cells[: len(CYCLES)], CYCLES, tables_paper.TABLE1[plan.CHANCE]), *cells[len(CYCLES) :])
 
 
 def table2(findings: Findings, task: str = plan.ANTICIPATION, title: str = "Table 2: future actions") -> list[Table]:
     """Which steps come later."""
     quotes = task == plan.ANTICIPATION
-    rows = reference_rows(findings, task, ANTICIPATION, paper_figures.TABLE2 if quotes else None)
+    rows = reference_rows(findings, task, ANTICIPATION, tables_paper.TABLE2 if quotes else None)
     for place, run in enumerate(measured(findings, task)):
-        cells = cells_of(findings, run, task, ANTICIPATION, paper_figures.TABLE2.get(run, {}) if quotes else None)
+        cells = cells_of(findings, run, task, ANTICIPATION, tables_paper.TABLE2.get(run, {}) if quotes else None)
         rows.append(Row((LABELS[run],), cells, rule=not place))
-        if run == plan.CROSS_MODAL:  # it recognises the present, which is no later step
+        if run == plan.CROSS_MODAL:  # it recognises the present, which is not a later step
             without = [each.variant("/current_removed") for each in ANTICIPATION]
             cells = cells_of(findings, run, task, without, {} if quotes else None)
             rows.append(Row((f"{LABELS[run]}, current step removed",), cells))
@@ -139,15 +139,15 @@ def table2(findings: Findings, task: str = plan.ANTICIPATION, title: str = "Tabl
 def table3(
     findings: Findings, task: str = plan.UNSHUFFLING, title: str = "Table 3: unshuffling image collections"
 ) -> list[Table]:
-    """Which order the segments of a video had."""
+    """The order of a video's labelled clips."""
     quotes = task == plan.UNSHUFFLING
-    rows = reference_rows(findings, task, UNSHUFFLING, paper_figures.TABLE3 if quotes else None)
+    rows = reference_rows(findings, task, UNSHUFFLING, tables_paper.TABLE3 if quotes else None)
     for place, run in enumerate(measured(findings, task)):
         texts = findings.samples(run, task, "kendall_tau/text")
         kinds = (("", ", vision only"), ("/text", ", with true text")) if texts else (("", ""),)
         for suffix, said in kinds:
             columns = [each.variant(suffix) for each in UNSHUFFLING]
-            cells = cells_of(findings, run, task, columns, paper_figures.TABLE3.get(run, {}) if quotes else None)
+            cells = cells_of(findings, run, task, columns, tables_paper.TABLE3.get(run, {}) if quotes else None)
             rows.append(Row((f"{LABELS[run]}{said}",), cells, rule=not place and not suffix))
     table = Table(
         title, ("model",), columns_of(UNSHUFFLING, quotes), tuple(rows), notes_of(findings, task, quotes, _MEMDPC)
@@ -169,7 +169,7 @@ _ORDERS = (
 
 
 def _other_orders(findings: Findings, task: str, title: str) -> Table:
-    """Kendall's τ of the same graphs ordered in other ways."""
+    """Kendall's τ of the same graphs, ordered in other ways."""
     rows = [
         Row((LABELS[run],), tuple(findings.cell(run, task, figure.name) for figure in _ORDERS))
         for run in measured(findings, task)
@@ -191,7 +191,7 @@ def _transitions(findings: Findings) -> Table:
 
 
 def transfer(findings: Findings) -> list[Table]:
-    """Tables 2 and 3 on tasks that nothing was trained on."""
+    """Tables 2 and 3 on tasks that no model was trained on."""
     return [
         *table2(findings, plan.TRANSFER_ANTICIPATION, "Transfer to related tasks: future actions"),
         *table3(findings, plan.TRANSFER_UNSHUFFLING, "Transfer to related tasks: unshuffling"),

@@ -1,18 +1,29 @@
-"""Two processes with half the batch each train like one with the whole, term by term."""
+"""Two processes with half the batch each learn what one learns from the whole: every objective, term by term."""
 
 import pytest
 import torch
 import torch.distributed as dist
-import torch.multiprocessing as multiprocessing
 from safetensors.torch import load_file, save_file
 
 from mmcc.models.nodes import Nodes
-from mmcc.objectives import CycleConfig, MMCCConfig, SampleRng
+from mmcc.objectives import (
+    CrossModalConfig,
+    CrossModalObjectiveConfig,
+    CycleConfig,
+    MemDPCConfig,
+    MMCCConfig,
+    RAConfig,
+    SampleRng,
+    TAPConfig,
+    spec_of,
+)
 from mmcc.objectives.distribution import all_reduce_sum, gather_with_gradient, world_size
 from mmcc.objectives.mmcc import MMCCObjective
 from tests.objectives.stand_in import StandIn, gradients, random_nodes
+from tests.objectives.test_memdpc import memdpc
 
 SIZES = [(5, 0), (6, 4), (3, 1), (4, 5)]  # the first process has one segment, and a mute one
+WITH_WORDS = [(5, 1), *SIZES[1:]]  # the first process has one segment, whose utterance has no next
 SHARES = {1: [range(4)], 2: [range(1), range(1, 4)]}
 NOTHING = dict.fromkeys(("cycle", "cross_modal", "similarity", "direction"), 0.0)
 FIELDS = ("z", "pi", "valid", "times")
@@ -21,15 +32,26 @@ CONFIGS = {
     "across": MMCCConfig(cycle=CycleConfig(starts_per_segment=3, similarity_margin=-0.5, path="across")),
     "frozen": MMCCConfig(cycle=CycleConfig(starts_per_segment=3, similarity_margin=-0.5), fine_tune=False),
 }
+BASELINES = {
+    "cross_modal": CrossModalObjectiveConfig(),
+    "cross_modal, mil_nce": CrossModalObjectiveConfig(cross_modal=CrossModalConfig(form="mil_nce")),
+    "representation_anticipation": RAConfig(across=True),
+    "time_agnostic": TAPConfig(across=True),
+    "memdpc": MemDPCConfig(),
+}
+
+
+def share_of(whole: dict[str, Nodes], share: range) -> dict[str, Nodes]:
+    """A process's segments, padded for themselves."""
+    cut = slice(share.start, share.stop)
+    longest = {m: int(side.valid[cut].sum(1).max()) for m, side in whole.items()}
+    return {m: Nodes(*(getattr(side, name)[cut, : longest[m]] for name in FIELDS)) for m, side in whole.items()}
 
 
 def learned(share: range) -> dict[str, torch.Tensor]:
-    """Gradients and logged terms of each loss, averaged over the processes as training does."""
+    """Gradients and logged terms of each loss of MMCC, averaged over the processes as training does."""
     model = StandIn()
-    whole = random_nodes(model, SIZES)
-    cut = slice(share.start, share.stop)
-    longest = {m: int(side.valid[cut].sum(1).max()) for m, side in whole.items()}  # each process pads for itself
-    nodes = {m: Nodes(*(getattr(side, name)[cut, : longest[m]] for name in FIELDS)) for m, side in whole.items()}
+    nodes = share_of(random_nodes(model, SIZES), share)
     found = {}
     for config_name, config in CONFIGS.items():
         for term in NOTHING:
@@ -42,6 +64,22 @@ def learned(share: range) -> dict[str, torch.Tensor]:
     return found
 
 
+def learned_by_baselines(share: range) -> dict[str, torch.Tensor]:
+    """Gradients by the model and by z, and logged terms, averaged over the processes as training does."""
+    found = {}
+    for name, config in BASELINES.items():
+        stand_in = StandIn()
+        model = memdpc() if name == "memdpc" else stand_in
+        whole = random_nodes(stand_in, WITH_WORDS)
+        rng = SampleRng(5, torch.arange(share.start, share.stop))
+        losses = spec_of(config).loss(config)(model, share_of(whole, share), None, {}, rng)
+        found |= {f"{name}/log/{term}": value for term, value in losses.terms.items()}
+        sources = (model, *(side.z for side in whole.values()))
+        for i, gradient in enumerate(gradients(losses.total, *sources)):
+            found[f"{name}/{i}"] = all_reduce_sum(gradient) / world_size()
+    return found
+
+
 def gathered_gradient(rank: int) -> dict[str, torch.Tensor]:
     """Process r has r + 1 rows and weighs every gathered row by its place, times r + 1."""
     rows = torch.full((rank + 1, 2), float(rank), requires_grad=True)
@@ -51,19 +89,25 @@ def gathered_gradient(rank: int) -> dict[str, torch.Tensor]:
 
 
 def process(rank: int, folder: str) -> None:
-    torch.set_num_threads(1)
     dist.init_process_group("gloo", init_method=f"file://{folder}/meet", rank=rank, world_size=2)
-    save_file(learned(SHARES[2][rank]) | gathered_gradient(rank), f"{folder}/{rank}.safetensors")
+    share = SHARES[2][rank]
+    for name, part in (("mmcc", learned(share) | gathered_gradient(rank)), ("baselines", learned_by_baselines(share))):
+        save_file(part, f"{folder}/{name}-{rank}.safetensors")
     dist.barrier()
     dist.barrier()  # see mmcc.training.processes.join_world
     dist.destroy_process_group()
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory):
+def together(two_processes, tmp_path_factory):
     folder = tmp_path_factory.mktemp("processes")
-    multiprocessing.spawn(process, (str(folder),), nprocs=2)
-    return [load_file(folder / f"{rank}.safetensors") for rank in range(2)]
+    two_processes.run(process, str(folder))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def found(together):
+    return [load_file(together / f"mmcc-{rank}.safetensors") for rank in range(2)]
 
 
 def test_gradients_and_logs_of_every_term_equal_those_of_one_process(found):
@@ -72,6 +116,18 @@ def test_gradients_and_logs_of_every_term_equal_those_of_one_process(found):
     for term in NOTHING:
         assert any(alone[f"within/{term}/{i}"].abs().max() > 1e-3 for i in range(10)), term
     for process_found in found:
+        for name, expected in alone.items():
+            torch.testing.assert_close(process_found[name], expected, rtol=1e-5, atol=1e-5, msg=lambda m, n=name: n + m)
+
+
+def test_gradients_and_logs_of_every_baseline_equal_those_of_one_process(together):
+    alone = learned_by_baselines(SHARES[1][0])
+    for name in BASELINES:
+        own = [value for key, value in alone.items() if key.startswith(f"{name}/") and "/log/" not in key]
+        assert max(value.abs().max() for value in own) > 1e-3, name
+    for rank in range(2):
+        process_found = load_file(together / f"baselines-{rank}.safetensors")
+        assert process_found.keys() == alone.keys()
         for name, expected in alone.items():
             torch.testing.assert_close(process_found[name], expected, rtol=1e-5, atol=1e-5, msg=lambda m, n=name: n + m)
 
