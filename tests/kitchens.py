@@ -67,7 +67,7 @@ class KitchenStore:
         drawn: int | None = None,
         features: bool = False,
     ) -> KitchenFolder:
-        """A kitchen with a corpus of pictures (`size` pixels wide, from videos `drawn` so wide or as wide), a corpus
+        """A kitchen with a corpus of pictures (`size` pixels wide, from videos `drawn` pixels wide, or as wide), a corpus
         of vectors (`features`), or both."""
         flags = ["--videos", str(videos), "--seed", str(seed)]
         flags += ["--recipes", str(tasks)] if tasks else []

@@ -121,9 +121,9 @@ def test_it_is_resumed_without_naming_the_module_again(trained, vectors_path):
 def test_a_module_that_is_missing_is_named_with_the_run(trained, vectors_path, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert main(["evaluate", str(trained / "run"), "--corpus", str(vectors_path)]) == 3
-    told = capsys.readouterr().err
-    assert "Traceback" not in told
-    assert "config.yaml: needs the module plugins.toy" in told and "run from the folder" in told
+    printed = capsys.readouterr().err
+    assert "Traceback" not in printed
+    assert "config.yaml: needs the module plugins.toy" in printed and "run from the folder" in printed
 
 
 @pytest.mark.parametrize(
@@ -135,11 +135,11 @@ def test_a_module_that_is_missing_is_named_with_the_run(trained, vectors_path, t
         (["--train.lrr", "1"], "there is no setting 'train.lrr'"),
     ],
 )
-def test_a_name_that_nobody_registered_is_a_usage_error(vectors_path, tmp_path, monkeypatch, capsys, words, said):
+def test_an_unregistered_name_is_a_usage_error(vectors_path, tmp_path, monkeypatch, capsys, words, said):
     monkeypatch.chdir(tmp_path)
     assert main(["train", str(vectors_path), "-o", "run", *words]) == 2
-    told = capsys.readouterr().err
-    assert said in told and "Traceback" not in told
+    printed = capsys.readouterr().err
+    assert said in printed and "Traceback" not in printed
     assert not (tmp_path / "run").exists()
 
 

@@ -260,14 +260,14 @@ def test_counts_weigh_videos_in_every_resample():
 
 
 def test_seeds_are_resampled_too():
-    """Two seeds that agree on all videos within, and differ by 1: the seeds alone give 0, 0.5 or 1."""
+    """Two seeds, each constant over its videos, that differ by 1: the seeds alone give 0, 0.5 or 1."""
     seeds = [figure([0, 0, 0]), figure([1, 1, 1])]
     assert bootstrap(seeds, level=0.9) == Interval(0.5, 0, 1)
     assert bootstrap(seeds, level=0.4) == Interval(0.5, 0.5, 0.5)
 
 
 def test_all_seeds_of_a_resample_see_the_same_videos():
-    """Three seeds with the same figures say no more of the videos than one does."""
+    """Three seeds with the same figures say no more about the videos than one does."""
     one = drawn(0, 40)
     alone, thrice = bootstrap([one]), bootstrap([one] * 3)
     assert thrice.high - thrice.low == pytest.approx(alone.high - alone.low, rel=0.1)
@@ -297,7 +297,7 @@ def test_seeds_are_paired():
     assert paired_difference(one, other) == Interval(1, 1, 1)
 
 
-def test_a_model_without_seeds_stands_against_each_seed():
+def test_a_model_without_seeds_is_compared_with_each_seed():
     difference = paired_difference([figure([1, 1]), figure([3, 3])], [figure([1, 1])], level=0.9)
     assert difference == Interval(1, 0, 2)
 
@@ -312,7 +312,7 @@ def test_a_difference_is_that_of_the_means():
 
 
 @given(st.lists(st.floats(-10, 10), min_size=2, max_size=8), st.integers(0, 5))
-def test_an_interval_lies_within_what_was_seen_and_is_drawn_the_same_again(totals, seed):
+def test_an_interval_lies_within_the_observed_range_and_is_reproducible(totals, seed):
     sample = [figure(totals)]
     found = bootstrap(sample, resamples=50, seed=seed)
     assert min(totals) - 1e-9 <= found.low <= found.high <= max(totals) + 1e-9
@@ -343,12 +343,12 @@ def test_nine_of_ten_intervals_hold_the_truth():
     assert held[0.99] >= 0.96
 
 
-def test_what_cannot_be_compared_is_told():
+def test_what_cannot_be_compared_is_refused():
     with pytest.raises(ValueError, match="different videos"):
         paired_difference([figure([1, 2])], [figure([1, 2], names="xy")])
-    with pytest.raises(ValueError, match="as many training seeds"):
+    with pytest.raises(ValueError, match="the same number of training seeds"):
         paired_difference([figure([1])] * 3, [figure([1])] * 2)
-    with pytest.raises(ValueError, match="nothing was counted"):
+    with pytest.raises(ValueError, match="no video has anything to count"):
         bootstrap([figure([0, 0], [0, 0])])
     with pytest.raises(ValueError, match="level"):
         bootstrap([figure([1])], level=95)

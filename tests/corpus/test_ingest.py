@@ -365,7 +365,7 @@ def test_killed_at_any_time_and_run_again_nothing_is_lost_doubled_or_redone(make
 
 
 @pytest.mark.parametrize(("stop", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_stopped_politely_it_saves_says_so_and_goes_on_later(make_clip, tmp_path, stop, code):
+def test_stopped_politely_it_saves_says_so_and_resumes_later(make_clip, tmp_path, stop, code):
     first = make_clip("src/v00.mp4", seconds=60, rate=10, size="320x240")
     for number in range(1, 24):
         shutil.copy(first, tmp_path / "src" / f"v{number:02d}.mp4")

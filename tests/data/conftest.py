@@ -1,4 +1,4 @@
-"""Small corpora made the way people make them: a kitchen, and arrays with captions."""
+"""Small corpora created the usual way: a kitchen, and feature arrays with captions."""
 
 from collections.abc import Callable
 
@@ -11,7 +11,7 @@ from mmcc.corpus import Corpus
 
 @pytest.fixture(scope="session")
 def pixels(kitchens) -> Corpus:
-    """Twelve videos of 48 x 48 pixels, one frame a second."""
+    """Twelve videos of 48 x 48 pixels, one frame per second."""
     return Corpus.open(kitchens.kitchen_corpus(videos=12, size=48, features=True).pictures)
 
 

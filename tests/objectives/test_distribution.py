@@ -1,4 +1,4 @@
-"""Two processes with half the batch each learn what one learns from the whole: every objective, term by term."""
+"""Two processes with half the batch each train like one with the whole: every objective, term by term."""
 
 import pytest
 import torch

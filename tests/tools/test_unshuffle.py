@@ -202,7 +202,7 @@ def test_many_photos_are_ordered_and_said_to_be_estimated(dawn, cache, tmp_path)
 
 @pytest.fixture
 def bright(photos, kitchen, tmp_path):
-    """A folder with a file that is no photo, and a run."""
+    """A folder with a file that is not a photo, and a run."""
     (tmp_path / "photos" / "notes.jpg").write_text("not a photo")
     return str(kitchen.run), str(tmp_path / "photos")
 

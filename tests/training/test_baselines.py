@@ -65,7 +65,7 @@ def baseline_config(name, cross_modal, *overrides):
 
 @pytest.fixture(scope="module")
 def uncut(vectors_path, cross_modal, tmp_path_factory):
-    """One whole run of each."""
+    """One uninterrupted run of each."""
     folder = tmp_path_factory.mktemp("uncut_baselines")
     return {
         name: (folder / name, run_of(vectors_path, folder / name, baseline_config(name, cross_modal)))

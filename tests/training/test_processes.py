@@ -1,4 +1,4 @@
-"""Two processes learn what one learns: MMCC, and a model with a frozen half."""
+"""Two processes train like one: MMCC, and a model with a frozen half."""
 
 import os
 from pathlib import Path

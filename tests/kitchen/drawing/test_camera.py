@@ -1,4 +1,4 @@
-"""The camera: light, noise, blur and motion by hand; nothing in them tells time."""
+"""The camera: light, noise, blur and motion by hand; nothing in them reveals the time."""
 
 from itertools import pairwise
 
