@@ -1,6 +1,6 @@
 """Kitchens that tests share: written and ingested once, as a user would, and kept on disk from run to run.
 
-A kitchen is known by its settings and by a digest of whatever draws and ingests it, so a change of that code never
+A kitchen is known by its settings and by a digest of whatever draws and ingests it, so changed code never
 meets an old kitchen. Several processes may ask at once: the first one builds while the others wait for its lock.
 """
 
@@ -31,7 +31,7 @@ A_DAY = 24 * 3600
 
 @dataclass(frozen=True)
 class KitchenFolder:
-    """Where a shared kitchen lies. Tests read it; whoever wants to change something makes a copy."""
+    """The folder of a shared kitchen. Tests only read it; a test that changes something makes a copy."""
 
     folder: Path
 
@@ -42,12 +42,12 @@ class KitchenFolder:
 
     @property
     def pictures(self) -> Path:
-        """The corpus of its videos, a frame a second."""
+        """The corpus of its videos, one frame per second."""
         return self.folder / "pictures"
 
     @property
     def vectors(self) -> Path:
-        """The corpus of its feature vectors, one a second."""
+        """The corpus of its feature vectors, one per second."""
         return self.folder / "vectors"
 
 
@@ -67,8 +67,8 @@ class KitchenStore:
         drawn: int | None = None,
         features: bool = False,
     ) -> KitchenFolder:
-        """A kitchen with a corpus of pictures (`size` pixels wide, from videos `drawn` pixels wide, or as wide), a corpus
-        of vectors (`features`), or both."""
+        """A kitchen with a corpus of pictures (`size` pixels wide, drawn at that or `drawn` pixels), a corpus of
+        vectors (`features`), or both."""
         flags = ["--videos", str(videos), "--seed", str(seed)]
         flags += ["--recipes", str(tasks)] if tasks else []
         flags += ["--size", str(drawn or size), "--fps", "1"] if size else ["--no-pixels"]
@@ -128,7 +128,7 @@ def _files(folder: Path) -> dict[str, list[int]]:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """Wait until no other process holds it; it is let go even if this process is killed."""
+    """Wait until no other process holds it; it is released even if this process is killed."""
     with path.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield

@@ -1,4 +1,4 @@
-"""A corpus of four videos, written by hand: one whole, one in part, one that failed, one that is absent."""
+"""A corpus of four videos, written by hand: one complete, one partial, one failed, one absent."""
 
 from pathlib import Path
 

@@ -14,7 +14,7 @@ SQUARE = View(0.0, 0.0, 2.0)
 
 
 def plain_look(**changes):
-    """A look whose camera adds nothing of its own."""
+    """A look whose camera changes nothing."""
     plain = {"gains": (1.0, 1.0, 1.0), "brightness": 1.0, "contrast": 1.0, "vignette": 0.0, "noise": 0.0, "blur": 0.0}
     return replace(draw_look(Rng("plain")), **(plain | changes))
 

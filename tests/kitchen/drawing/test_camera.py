@@ -11,7 +11,7 @@ from mmcc.kitchen.rng import Rng
 from tests.kitchen.drawing.pictures import SIDE, grey, noisy_image, plain_look
 
 
-def test_a_camera_at_rest_only_reduces():
+def test_a_still_camera_only_scales_down():
     image = noisy_image()
     rest = SIDE / (1 + MARGIN)
     left, right = (SIDE - rest) / 2, (SIDE + rest) / 2
