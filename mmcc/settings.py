@@ -54,7 +54,7 @@ class NamedSettings:
 
 
 class EitherOr:
-    """Mixed into settings with pairs of which one is set and the other null; naming one replaces the other."""
+    """Mixed into settings with pairs where one is set and the other null; naming one replaces the other."""
 
     either_or: ClassVar[tuple[tuple[str, str], ...]]
 

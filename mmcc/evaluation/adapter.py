@@ -9,7 +9,7 @@
         def future(self, node: Embedding) -> Tensor:
             return node.pi  # nothing is predicted: the future looks like the present
 
-    register_learner("brightness", lambda corpus: Brightness())
+    register_adapter("brightness", lambda corpus: Brightness())
 
 Shapes: P frames or texts, H × W pixels, F feature dims, D dims.
 """

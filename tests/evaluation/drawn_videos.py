@@ -1,4 +1,4 @@
-"""Embedded videos drawn at random, and a learner of a few linear layers: what the tasks need and no more."""
+"""Embedded videos drawn at random, and a model of a few linear layers: no more than the tasks need."""
 
 import numpy as np
 import torch
@@ -32,7 +32,7 @@ class LinearAdapter:
 
 
 class ByTable:
-    """A learner whose futures a test writes down: frame i becomes `table[i]`."""
+    """A model whose futures a test writes down: frame i becomes `table[i]`."""
 
     name, modalities, combine, temperature, past = "table", (VISION,), None, 0.1, None
 
@@ -47,7 +47,7 @@ class ByTable:
 
 
 def drawn_video(frames, utterances=3, *, name="video", seed=0, dims=4, steps=(), uneven=False):
-    """Random vectors in float64, a frame a second unless `uneven`; `utterances` None for a learner without text."""
+    """Random vectors in float64, one frame per second unless `uneven`; `utterances` None for a model without text."""
     generator = torch.Generator().manual_seed(seed)
     z, said = (torch.randn(n, dims, generator=generator, dtype=torch.float64) for n in (frames, utterances or 0))
     gaps = np.random.default_rng(seed).uniform(0.2, 9, frames) if uneven else np.ones(frames)

@@ -1,4 +1,4 @@
-"""Trained runs as learners: the right one for each objective, from real runs; and what is wrong with a folder."""
+"""Trained runs as adapters, by their skills; and what is wrong with a folder."""
 
 import json
 import shutil
@@ -214,7 +214,7 @@ class Brightness:
         return node.pi
 
 
-def test_a_learner_of_ones_own(vectors_corpus):
+def test_an_adapter_of_ones_own(vectors_corpus):
     register_adapter("brightness", make := lambda corpus: Brightness())
     register_adapter("brightness", make)  # again by the same module: nothing happens
     assert build_adapter("brightness", vectors_corpus).name == "brightness"

@@ -186,7 +186,7 @@ def test_of_two_texts_none_can_be_removed():
     assert means(result)["recall@1"] == 0 and not any("removed" in name for name in result.figures)
 
 
-def test_alone_in_its_task_a_learner_without_text_has_nothing_to_go_by():
+def test_alone_in_its_task_a_model_without_text_has_nothing_to_go_by():
     result = evaluate(Blind(), [video("v", "tea", 1, 2)], TASKS)
     assert result.figures == {} and "6 of 6 texts are left out" in result.notes[0]
 

@@ -197,8 +197,8 @@ def test_a_short_video_is_noted():
 
 def test_two_videos_suffice_to_learn_from_and_one_does_not():
     short = drawn_video(1, name="short")
-    learnt, tested = (videos_of(2, part, noise=0.01) for part in ("train", "test"))
-    result = evaluate({"random": None}, {"x": Split([short, *learnt], tested)})
+    trained_on, tested = (videos_of(2, part, noise=0.01) for part in ("train", "test"))
+    result = evaluate({"random": None}, {"x": Split([short, *trained_on], tested)})
     assert result.figures["accuracy/x/random"].mean > 90
     for split in (Split([short, *videos_of(1, "train")], videos_of(3, "test")), Split(videos_of(3, "train"), [short])):
         with pytest.raises(InputError, match="two frames to compare"):

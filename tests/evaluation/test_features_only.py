@@ -1,4 +1,4 @@
-"""Learners that need no training on video."""
+"""Models that were not trained on video."""
 
 import importlib.util
 

@@ -130,7 +130,7 @@ def clock_video(count, name="clock", order=None):
 
 
 @pytest.mark.parametrize("count", [3, 7, 15, 20])
-def test_a_learner_that_knows_the_time_puts_everything_in_order(count):
+def test_a_model_that_knows_the_time_puts_everything_in_order(count):
     result = evaluate(Clock(), [clock_video(count)])
     for variant in ("", "/no_prior", "/all_pairs"):
         assert result.figures[f"kendall_tau{variant}"].mean == 1

@@ -100,13 +100,13 @@ def test_a_report_of_a_run_with_figures_at_hand(made, tmp_path, monkeypatch, cap
     assert "to match each frame with the words spoken with it" in text
 
 
-def test_its_own_corpus_tells_what_it_learnt_from(made, page):
-    learnt = len(videos_for(Corpus.open(made.out / "corpus"), "train", 0.05))
-    assert f"from {learnt} narrated videos" in page.text and "which it has not seen" in page.text
+def test_its_own_corpus_says_what_it_was_trained_on(made, page):
+    count = len(videos_for(Corpus.open(made.out / "corpus"), "train", 0.05))
+    assert f"from {count} narrated videos" in page.text and "which it has not seen" in page.text
     assert "What it is shown here" not in page.text
 
 
-def test_another_corpus_does_not_tell_what_it_learnt_from(made, tmp_path, monkeypatch):
+def test_another_corpus_does_not_say_what_it_was_trained_on(made, tmp_path, monkeypatch):
     monkeypatch.setenv("MMCC_CACHE", str(tmp_path / "cache"))
     out, other = tmp_path / "report.html", tmp_path / "other"
     shutil.copytree(made.out / "corpus", other)

@@ -1,4 +1,4 @@
-"""Tables end to end, on a tiny budget: filled, stopped and gone on with, never measured twice."""
+"""Tables end to end, on a tiny budget: filled, stopped and resumed, never measured twice."""
 
 import json
 import os

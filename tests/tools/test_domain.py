@@ -150,7 +150,7 @@ def test_too_few_training_videos_say_so(kitchen, tmp_path):
     assert "too few" in why_not
 
 
-def test_a_run_of_your_own_is_learnt_from_once(fresh_kitchen, tmp_path):
+def test_a_run_of_your_own_is_fitted_once(fresh_kitchen, tmp_path):
     run = tmp_path / "run"
     shutil.copytree(open_model("kitchen").folder, run)
     (run / "domain.npz").unlink()

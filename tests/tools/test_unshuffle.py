@@ -58,7 +58,7 @@ def test_the_probabilities_are_those_of_the_equation(kitchen, cache, photos):
 
 
 def test_neither_names_nor_the_order_of_arguments_matter(kitchen, tmp_path, cache):
-    """A model that has learnt nothing of such pictures, where the slightest hint would show."""
+    """A model that has learned nothing about such pictures, where the slightest hint would show."""
     model, chance = kitchen.model(), np.random.default_rng(0)
     pictures = [chance.integers(0, 256, (9, 9, 3), np.uint8) for _ in range(6)]
     found = set()
