@@ -146,9 +146,9 @@ def test_videos_without_a_segment_are_noted_or_refused(kitchen):
     result = evaluate(small_model(kitchen), vocabulary, corpus, videos.ids, strict, CYCLE)
     assert len(result.notes) == 1 and result.notes[0].startswith(f"{len(unusable)} videos yield no segment: ")
     assert not set(unusable) & set(result.figures["cycle_rank"].videos)
-    with pytest.raises(InputError, match="none of its 4 test videos can be used"):
+    with pytest.raises(InputError, match="none of its 4 test videos is usable"):
         evaluate(small_model(kitchen), vocabulary, corpus, unusable, strict, CYCLE)
-    with pytest.raises(InputError, match="videos is for test"):
+    with pytest.raises(InputError, match="videos is in the test split"):
         evaluate(small_model(kitchen), vocabulary, corpus, [], DATA, CYCLE)
 
 
