@@ -48,7 +48,7 @@ def anticipation_card(found: RankedSteps, shown: str, later: Collection[str], no
         element(
             "li",
             f"{text} ",
-            element("span", f"{100 * probability:.0f} %", class_="faint"),
+            element("span", f"{100 * probability:.0f}\N{NO-BREAK SPACE}%", class_="faint"),
             *([element("span", " ✓", class_="good")] if text in later else []),
         )
         for text, probability in found.steps[:SHOWN]
