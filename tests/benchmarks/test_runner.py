@@ -136,7 +136,13 @@ def test_a_module_runs_as_a_command():
 @pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
 def test_make_bench_passes_only_on():
     for setting, expected in (([], "-m benchmarks"), (["ONLY=read,leaks"], '-m benchmarks --only "read,leaks"')):
-        done = subprocess.run(["make", "-n", "bench", *setting], cwd=ROOT, capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            ["make", "-n", "--no-print-directory", "bench", *setting],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
         assert done.stdout.splitlines()[-1].strip().endswith(expected)
 
 

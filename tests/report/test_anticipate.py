@@ -33,4 +33,4 @@ def test_a_card_marks_the_steps_that_do_come():
     footage = SimpleNamespace(name="egg.mp4", video=video, still=lambda frame: np.full((8, 8, 3), frame, np.uint8))
     text = anticipation_card(ranked(footage=footage), "heat pan", {"crack egg", "serve <egg>"}, "a note")
     assert text.count("✓") == 2 and text.count("<li>") == 3 and "serve &lt;egg&gt;" in text
-    assert "heat pan" in text and "1:05" in text and "62 %" in text and "a note" in text
+    assert "heat pan" in text and "1:05" in text and "62\N{NO-BREAK SPACE}%" in text and "a note" in text
