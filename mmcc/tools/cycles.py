@@ -280,7 +280,7 @@ def _compute(model: ToolModel, footage: Footage, cache: Cache) -> Answer:
     config = Config.from_yaml(model.folder / "config.yaml")
     fps = footage.corpus.manifest.fps
     embedded = footage.embedded(model, cache)
-    dynamics, cycle = cast("Dynamics", adapter.model), spec_of(config.objective).cycle(config.objective)
+    dynamics, cycle = cast("Dynamics", adapter.model), spec_of(config.objective).walk_of(config.objective)
     walks = walk_video(dynamics, embedded, footage.video, fps, config.data, cycle)
     arrays: dict[str, NDArray[Any]] = {"text_times": np.asarray(embedded.text_times, np.float64)}
     for place, each in enumerate(walks):

@@ -127,7 +127,7 @@ def load_config(name: str | Path | None = None, overrides: list[str] | None = No
     try:
         return build(Config, merge(Config, {**values, **modules}, parse_overrides(overrides or [])))
     except WrongSetting as problem:
-        raise UsageError(_with_new_name(str(problem)), problem.remedy) from None
+        raise UsageError(str(problem), problem.remedy) from None
 
 
 def _from_file(values: Mapping[str, Any], path: Path) -> Config:
@@ -136,18 +136,7 @@ def _from_file(values: Mapping[str, Any], path: Path) -> Config:
     try:
         return build(Config, values)
     except WrongSetting as problem:
-        raise InputError(path, _with_new_name(str(problem)), problem.remedy) from None
-
-
-def _with_new_name(problem: str) -> str:
-    """Settings of MMCC's losses and of encoders used to be elsewhere."""
-    name = problem.split("'")[1] if problem.startswith("there is no setting") else ""
-    section, _, setting = name.rpartition(".")
-    if section == "train" and setting in MMCCConfig.__dataclass_fields__:
-        return f"{problem} (it is now objective.{setting})"
-    if name in ("model.width", "model.feature_dims"):
-        return f"{problem} (it is now model.frame_encoder.{setting})"
-    return problem
+        raise InputError(path, str(problem), problem.remedy) from None
 
 
 def differences(one: Config, other: Config) -> dict[str, tuple[Any, Any]]:

@@ -28,6 +28,16 @@ def with_absolute_init(config: Config) -> Config:
     return replace(config, train=replace(config.train, init=str(Path(config.train.init).absolute())))
 
 
+def with_own_imports(config: Config, say: Callable[[str], None]) -> Config:
+    """The modules that registered the run's objective and encoders, so that whoever loads the run can import them."""
+    sections = (config.objective, config.model.frame_encoder, config.model.text_encoder)
+    modules = [type(section).__module__ for section in sections]
+    own = [module for module in modules if module.split(".")[0] not in ("mmcc", "__main__")]
+    if "__main__" in modules:
+        say("the run uses code of the main program: put it into a module, or the run can be loaded from there only.")
+    return replace(config, imports=tuple(dict.fromkeys([*config.imports, *own])))
+
+
 def first_weights(config: Config, run: Path, say: Callable[[str], None]) -> Path | None:
     """The checkpoint `train.init` refers to: itself, or a run's best. None if not set, or no longer needed because
     the run has a checkpoint of its own."""

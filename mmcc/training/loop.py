@@ -92,6 +92,7 @@ def train(
         stack.enter_context(_same_every_time(world))
         opened = Corpus.open(corpus)
         config = initialization.with_absolute_init(fit_to_corpus(config, opened))
+        config = initialization.with_own_imports(config, say)
         start = initialization.first_weights(config, run, say)  # before anything is written
         if config.train.batch_size % (world.size * config.train.accumulation):
             cause = f"{config.train.batch_size} cannot be divided among {world.size} processes"
@@ -160,7 +161,7 @@ class _Training:
             stopping = stopping or (self.world.size == 1 and stop.asked)  # several processes must stop at the same step
         except NotFinite as error:
             raise Diverged(
-                f"{self.run}: non-finite loss at step {self.progress.step + 1} ({error})",
+                f"{self.run}: non-finite {error.what} at step {self.progress.step + 1} ({error})",
                 "The last checkpoint is intact. Lower --train.lr, or set --train.grad_clip 1.",
             ) from None
         seconds = time.perf_counter() - started
@@ -198,7 +199,7 @@ class _Training:
                 self.stepper.model,
                 batches,
                 self.corpus,
-                spec.cycle(self.config.objective),
+                spec.walk_of(self.config.objective),
                 starts=self.config.train.validation_starts,
                 world=self.world,
                 skills=spec.skills_of(self.config.objective),
@@ -300,6 +301,9 @@ def fit_to_corpus(config: Config, corpus: Corpus) -> Config:
         return config
     if encoder.name == FrameResNetSettings.name:
         encoder = FeatureSettings()
+    if not encoder.reads_features:
+        cause = f"contains feature vectors, but the frame encoder {encoder.name} reads images"
+        raise InputError(corpus.path, cause, "Set --model.frame_encoder features.")
     if "feature_dims" in encoder.__dataclass_fields__:
         encoder = replace(encoder, feature_dims=corpus.manifest.size)  # type: ignore[call-arg]
     return replace(config, model=replace(config.model, frame_encoder=encoder))

@@ -22,7 +22,11 @@ from mmcc.training.schedule import Schedule
 
 
 class NotFinite(ArithmeticError):
-    """A loss or a gradient is NaN or Inf; the message names it."""
+    """A loss or a gradient (`what`) that is NaN or infinite; the message gives its value."""
+
+    def __init__(self, what: str, values: str) -> None:
+        self.what = what
+        super().__init__(values)
 
 
 @dataclass(frozen=True)
@@ -85,4 +89,5 @@ def require_finite(figures: dict[str, float]) -> None:
     wrong = [name for name, value in figures.items() if not math.isfinite(value)]
     if wrong:
         terms = [name for name in wrong if name not in ("loss", "gradient_norm")] or wrong
-        raise NotFinite(", ".join(f"{name} = {figures[name]}" for name in terms))
+        what = "gradient" if wrong == ["gradient_norm"] else "loss"
+        raise NotFinite(what, ", ".join(f"{name} = {figures[name]}" for name in terms))

@@ -81,8 +81,6 @@ def test_yaml_without_a_dot_is_a_number_too(tmp_path):
         ("train: {steps: 3, epochs: 4}", "train.steps: set it or epochs"),
         ("train: {steps: null, epochs: null}", "train.steps: set it or epochs"),
         ("model: {dims: 0}", "model.dims is 0"),
-        ("train: {lambda1: 1}", "(it is now objective.lambda1)"),
-        ("model: {width: 4}", "(it is now model.frame_encoder.width)"),
         ("model: {frame_encoder: dino}", "model.frame_encoder: no frame encoder is named 'dino' (known: features, res"),
         ("objective: {name: memdpc, lambda1: 1}", "there is no setting 'objective.lambda1'; known here: name, slots"),
         ("objective: {ramp_share: 2}", "objective.ramp_share must be 0 to 1"),
