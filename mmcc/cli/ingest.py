@@ -31,7 +31,7 @@ def ingest(
         float | None,
         Arg("read <id>.npy arrays [T, dims] with RATE vectors per second instead of video", metavar="RATE", above=0),
     ] = None,
-    transcribe: Annotated[bool, Arg("recognise speech in videos without captions (extra: asr)")] = False,
+    transcribe: Annotated[bool, Arg("recognize speech in videos without captions (extra: asr)")] = False,
     language: Annotated[str, Arg("language of captions to prefer", metavar="CODE")] = "en",
     videos: Annotated[Path | None, Arg("folder of a release's videos (default: beside it)", metavar="DIR")] = None,
     captions: Annotated[

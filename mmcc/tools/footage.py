@@ -1,7 +1,7 @@
 """Footage: video files, folders of them and corpora, in any mix; each decoded once and embedded once.
 
 A video file becomes a small corpus of its own in the cache, as `mmcc ingest` would make it, captions included. Its
-frames are stored at an integer multiple of the model's size, large enough for people to recognise something.
+frames are stored at an integer multiple of the model's size, large enough for people to recognize something.
 
 Shapes: n frames, H × W pixels.
 """
