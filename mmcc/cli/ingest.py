@@ -21,7 +21,7 @@ def ingest(
     size: Annotated[int, Arg("side of a stored frame, in pixels", metavar="PIXELS", least=8)] = 128,
     fit: Annotated[
         Literal["crop", "letterbox", "short"],
-        Arg("how frames are fitted: cropped to a square, in a square with bars, or scaled by the short side"),
+        Arg("how frames are fitted: cropped to a square, letterboxed, or scaled by the short side"),
     ] = "crop",
     exact: Annotated[bool, Arg("decode every frame; by default, frames that no other refers to are skipped")] = False,
     encoding: Annotated[

@@ -57,7 +57,7 @@ class Place(NamedTuple):
 
 
 class Neuron(NamedTuple):
-    """A dimension of z, the word it correlates with, and frames that excite it."""
+    """A dimension of z, the word it correlates with, and frames that activate it."""
 
     word: str
     neuron: int
