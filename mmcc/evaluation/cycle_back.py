@@ -189,7 +189,7 @@ def _run(evaluator: Evaluator) -> TaskResult:
     """The figures that the model's skills were trained for."""
     adapter, checkpoint = evaluator.adapter, evaluator.checkpoint
     if checkpoint is None or not isinstance(adapter, TrainedAdapter):
-        raise NotMeasured(f"{adapter.name} walks no cycles")
+        raise NotMeasured(f"{adapter.name} cannot follow cycles")
     if adapter.words is None:
         raise NotMeasured(f"{adapter.name} does not embed text")
     config = Config.from_yaml(checkpoint.folder / CONFIG)

@@ -14,7 +14,7 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeVar
 
-from safetensors.torch import save as serialise
+from safetensors.torch import save as serialize
 from torch import Tensor, nn
 
 from mmcc.models.config import ModelConfig
@@ -69,7 +69,7 @@ class Model(nn.Module, ABC):
         # The file format has no strides, and channels_last weights have unusual ones.
         tensors = {name: tensor.contiguous() for name, tensor in self.state_dict().items()}
         # Written by Python, so that a full disk is an OSError like any other.
-        (folder / WEIGHTS_FILE).write_bytes(serialise(tensors, metadata={"format": "pt"}))
+        (folder / WEIGHTS_FILE).write_bytes(serialize(tensors, metadata={"format": "pt"}))
 
     @classmethod
     def from_pretrained(cls, folder: str | Path) -> Self:

@@ -85,7 +85,7 @@ class TrainConfig(EitherOr):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} must not be negative, but is {getattr(self, name)}")
         if self.init is not None and self.frame_weights is not None:
-            raise ValueError("frame_weights: set it or init, which has its own weights")
+            raise ValueError("frame_weights and init cannot both be set")
         if self.batch_size % self.accumulation:
             raise ValueError(f"batch_size {self.batch_size} cannot be split in {self.accumulation} (accumulation)")
 

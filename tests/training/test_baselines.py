@@ -228,7 +228,7 @@ def test_an_unknown_objective_is_named(vectors_path, tmp_path):
     with pytest.raises(UsageError, match=r"objective: no objective is named 'mcmc' \(known: cross_modal") as caught:
         load_config(None, ["objective.name=mcmc"])
     assert "--import" in caught.value.remedy
-    with pytest.raises(UsageError, match="frame_weights: set it or init"):
+    with pytest.raises(UsageError, match=r"train\.frame_weights and init cannot both be set"):
         load_config(None, ["train.init=run", "train.frame_weights=resnet.safetensors"])
 
 
