@@ -29,7 +29,7 @@ from mmcc.evaluation.results import TaskResult
 from mmcc.evaluation.task import EvaluationTask, NotMeasured
 from mmcc.metrics import Floats, PerVideo
 from mmcc.models.nodes import Nodes
-from mmcc.models.registry import Model
+from mmcc.models.registry import Network
 from mmcc.objectives.config import CycleConfig
 from mmcc.objectives.scoring import (
     MODALITIES,
@@ -53,7 +53,7 @@ CROSS_MODAL = ("cross_modal_rank", "cross_modal_rank_steps")
 
 
 def evaluate(
-    model: Model,
+    model: Network,
     vocabulary: Vocabulary,
     corpus: Corpus,
     ids: Sequence[str],
@@ -89,7 +89,7 @@ def evaluate(
     return _result(sums, videos)
 
 
-def _require_whole(model: Model) -> None:
+def _require_whole(model: Network) -> None:
     """A rank counts how many nodes score less than the start: with NaN none does, which looks like a valid rank."""
     broken = [name for name, tensor in model.state_dict().items() if not tensor.isfinite().all()]
     if broken:

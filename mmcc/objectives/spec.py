@@ -24,7 +24,7 @@ from torch import Tensor
 from mmcc.models.config import ModelConfig
 from mmcc.models.model import MMCC
 from mmcc.models.nodes import BatchLike, Nodes
-from mmcc.models.registry import Model
+from mmcc.models.registry import Network
 from mmcc.objectives.config import CycleConfig
 from mmcc.objectives.losses import Losses, Weights
 from mmcc.objectives.rng import SampleRng
@@ -62,7 +62,7 @@ class Identity(NamedTuple):
     label: str  # in tables: "TAP"
 
 
-def _mmcc_model(model: ModelConfig, objective: Any, vocabulary_size: int) -> Model:
+def _mmcc_model(model: ModelConfig, objective: Any, vocabulary_size: int) -> Network:
     return MMCC(model, vocabulary_size)
 
 
@@ -79,7 +79,7 @@ class ObjectiveSpec:
     purpose: str  # what a model learns, to complete "It learned …"
     loss: Callable[[Any], Loss]
     skills: frozenset[str] = SKILLS
-    model: Callable[[ModelConfig, Any, int], Model] = _mmcc_model  # the int is the size of the vocabulary
+    model: Callable[[ModelConfig, Any, int], Network] = _mmcc_model  # the int is the size of the vocabulary
     weights: Callable[[Any, TrainingTime], Weights] = _no_weights
     terms: tuple[str, ...] = ()  # logged terms that the progress bar shows beside the total
     short: str = ""  # in results, where the name is long: "ra"

@@ -11,7 +11,7 @@ import torch
 from mmcc.data.segments import NodeTimes, UsableVideos
 from mmcc.data.vocabulary import Vocabulary
 from mmcc.errors import InputError
-from mmcc.models.registry import CONFIG_FILE, Model, load_model
+from mmcc.models.registry import CONFIG_FILE, Network, load_network
 from mmcc.objectives.spec import spec_of
 from mmcc.settings import flatten, to_mapping
 from mmcc.training.checkpoints import FOLDER, Checkpoints, damage, read_progress
@@ -63,9 +63,9 @@ def first_weights(config: Config, run: Path, say: Callable[[str], None]) -> Path
     return init
 
 
-def initialize(model: Model, checkpoint: Path, config: Config) -> None:
+def initialize(model: Network, checkpoint: Path, config: Config) -> None:
     """Copy a trained model's weights into a new one; InputError says what does not fit."""
-    trained = load_model(checkpoint)
+    trained = load_network(checkpoint)
     ours, theirs = flatten(to_mapping(config.model)), flatten(to_mapping(trained.config))
     for name in ours | theirs:
         if ours.get(name) != theirs.get(name):

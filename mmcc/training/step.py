@@ -12,7 +12,7 @@ from torch import Tensor
 
 from mmcc.data.batch import Batch
 from mmcc.models.nodes import Nodes
-from mmcc.models.registry import Model
+from mmcc.models.registry import Network
 from mmcc.objectives.losses import Losses, Weights
 from mmcc.objectives.rng import SampleRng
 from mmcc.objectives.spec import Loss, ObjectiveConfig, spec_of
@@ -33,7 +33,7 @@ class NotFinite(ArithmeticError):
 class Stepper:
     """Everything a training step needs."""
 
-    model: Model
+    model: Network
     objective: ObjectiveConfig
     optimizer: torch.optim.Optimizer
     schedule: Schedule

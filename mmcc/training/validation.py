@@ -25,7 +25,7 @@ from torch import Tensor
 
 from mmcc.corpus import Corpus
 from mmcc.data.batch import Batch
-from mmcc.models.registry import Model
+from mmcc.models.registry import Network
 from mmcc.objectives.config import CycleConfig
 from mmcc.objectives.distribution import SumCount
 from mmcc.objectives.scoring import MODALITIES, SKILL_OF, padded_spans, scored_walk, trained_scores
@@ -38,7 +38,7 @@ FIGURES = tuple(SKILL_OF)
 
 
 def validate(
-    model: Model,
+    model: Network,
     batches: Iterable[Batch],
     corpus: Corpus,
     config: CycleConfig,
