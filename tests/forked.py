@@ -6,17 +6,25 @@ code or a registry of its own needs another process, but not another interpreter
 
 import multiprocessing
 import os
+import shutil
 import signal
 import sys
 import tempfile
+import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
-from io import TextIOWrapper
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import NamedTuple, Self, TextIO
 
 PATIENCE = 120  # seconds
+
+
+def load_torch() -> None:
+    """Torch, and what its first optimizer imports: before a fork, so that not every child does it."""
+    import torch
+
+    torch.optim.SGD([torch.zeros(1)])
 
 
 class Answer(NamedTuple):
@@ -26,21 +34,20 @@ class Answer(NamedTuple):
 
 
 class Forked:
-    """job(*arguments, **options) in a child, whose lines can be read from `stdout` while it runs.
+    """job(*arguments, **options) in a child that leads a session of its own.
 
-    It leads a session of its own; at the end of a `with` it is killed if it has not ended.
+    At the end of a `with` it is killed if it has not ended.
     """
 
     def __init__(
         self, job: Callable[..., object], *arguments: object, cwd: Path | None = None, **options: object
     ) -> None:
-        reading, writing = os.pipe()
-        self._err = tempfile.TemporaryFile("w+")  # noqa: SIM115  (__exit__ closes it)
-        given = (partial(job, *arguments, **options), cwd, (reading, writing, self._err.fileno()))
+        self._folder = Path(tempfile.mkdtemp())
+        self._out, self._err = self._folder / "out", self._folder / "err"
+        self._out.touch()
+        given = (partial(job, *arguments, **options), cwd, self._out, self._err)
         self._process = multiprocessing.get_context("fork").Process(target=_in_the_child, args=given)
         self._process.start()
-        os.close(writing)
-        self.stdout: TextIOWrapper = os.fdopen(reading)
         self.pid = self._process.pid
 
     def __enter__(self) -> Self:
@@ -48,21 +55,36 @@ class Forked:
 
     def __exit__(self, *_: object) -> None:
         self.kill()
-        self.stdout.close()
-        self._err.close()
+        shutil.rmtree(self._folder)
 
     def kill(self) -> None:
         """At once, if it has not ended."""
         self._process.kill()
         self._process.join()
 
+    def ends_within(self, seconds: float) -> bool:
+        """Whatever it leaves behind is not waited for, as `join` would."""
+        deadline = time.monotonic() + seconds
+        while self._process.exitcode is None and time.monotonic() < deadline:
+            time.sleep(0.005)
+        return self._process.exitcode is not None
+
+    def lines(self) -> Iterator[str]:
+        """The lines that it prints, while it runs."""
+        line, ended = "", False
+        with self._out.open() as file:
+            while line or not ended:
+                ended = self.ends_within(0 if line else 0.01)
+                line += file.readline()
+                if line.endswith("\n") or ended:
+                    yield line
+                    line = ""
+
     def end(self) -> Answer:
-        """Wait until it and whatever it started have ended: what it wrote, and its code."""
-        out = self.stdout.read()
-        self._process.join(PATIENCE)
-        assert self._process.exitcode is not None, f"it has not ended within {PATIENCE} s"
-        self._err.seek(0)
-        return Answer(self._process.exitcode, out, self._err.read())
+        """Wait for it: its code, and all that it wrote."""
+        assert self.ends_within(PATIENCE), f"it has not ended within {PATIENCE} s"
+        assert self._process.exitcode is not None
+        return Answer(self._process.exitcode, self._out.read_text(), self._err.read_text())
 
 
 def forked(job: Callable[..., object], *arguments: object, cwd: Path | None = None, **options: object) -> Answer:
@@ -81,14 +103,9 @@ def _execute(code: str, arguments: list[str]) -> None:
     exec(compile(code, "<string>", "exec"), {"__name__": "__main__"})
 
 
-def _in_the_child(job: Callable[[], object], cwd: Path | None, pipes: tuple[int, int, int]) -> None:
+def _in_the_child(job: Callable[[], object], cwd: Path | None, out: Path, err: Path) -> None:
     """As a new process would: with streams and a folder of its own, and the code of an interpreter at the end."""
-    reading, out, err = pipes
-    os.close(reading)
-    os.dup2(out, 1)
-    os.dup2(err, 2)
-    os.close(out)
-    sys.stdout, sys.stderr = os.fdopen(1, "w", closefd=False), os.fdopen(2, "w", closefd=False)
+    sys.stdout, sys.stderr = _stream(out, 1), _stream(err, 2)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.setsid()
     if cwd:
@@ -98,3 +115,9 @@ def _in_the_child(job: Callable[[], object], cwd: Path | None, pipes: tuple[int,
     except Exception:
         traceback.print_exc()
         sys.exit(1)
+
+
+def _stream(path: Path, descriptor: int) -> TextIO:
+    with path.open("a") as file:
+        os.dup2(file.fileno(), descriptor)
+    return os.fdopen(descriptor, "w", closefd=False)

@@ -2,7 +2,6 @@
 
 import json
 import re
-import subprocess
 import sys
 import textwrap
 from pathlib import Path
@@ -12,6 +11,7 @@ import yaml
 
 from mmcc.cli.main import main
 from mmcc.corpus import Corpus
+from tests.forked import forked, forked_code, load_torch
 
 MODULE = """
 from dataclasses import dataclass
@@ -73,12 +73,12 @@ SMALL = "--model.dims 8 --train.batch_size 2 --train.workers 0 --train.steps 2 -
 
 def mmcc(folder, *words):
     """A separate process, like a user's: its imports do not affect other tests."""
-    command = [sys.executable, "-c", "import sys; from mmcc.cli.main import main; sys.exit(main())", *map(str, words)]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    return forked(lambda: sys.exit(main(list(map(str, words)))), cwd=folder)
 
 
 @pytest.fixture(scope="module")
 def trained(vectors_path, tmp_path_factory):
+    load_torch()
     folder = tmp_path_factory.mktemp("extension")
     (folder / "plugins").mkdir()
     (folder / "plugins" / "toy.py").write_text(textwrap.dedent(MODULE))
@@ -86,7 +86,7 @@ def trained(vectors_path, tmp_path_factory):
     done = mmcc(
         folder, "train", vectors_path, "-o", "run", *own.split(), "--model.frame_encoder.factor", 2, *SMALL.split()
     )
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done.err
     return folder
 
 
@@ -101,21 +101,21 @@ def test_it_is_measured_by_its_skills_alone(trained, vectors_path):
     """It was trained to predict the future: neither a past, nor a state, nor text may take part."""
     tasks = "cycle,anticipation,transitions,unshuffling"
     done = mmcc(trained, "evaluate", "run", "--corpus", vectors_path, "--tasks", tasks, "--json")
-    assert done.returncode == 4, done.stderr
-    found = json.loads(done.stdout)
+    assert done.code == 4, done.err
+    found = json.loads(done.out)
     assert found["model"] == "next-frame" and "does not embed text" in found["skipped"]["cycle"]
     assert {"kendall_tau/text", "kendall_tau/step_text"}.isdisjoint(found["tasks"]["unshuffling"]["figures"])
     check = (
         "from mmcc.evaluation.adapters import open_adapter; adapter = open_adapter('run'); "
         "print(adapter.skills, adapter.past, adapter.combine, adapter.modalities)"
     )
-    asked = subprocess.run([sys.executable, "-c", check], cwd=trained, capture_output=True, text=True)
-    assert asked.stdout == "frozenset({'future'}) None None ('vision',)\n", asked.stderr
+    asked = forked_code(check, cwd=trained)
+    assert asked.out == "frozenset({'future'}) None None ('vision',)\n", asked.err
 
 
 def test_it_is_resumed_without_naming_the_module_again(trained, vectors_path):
     done = mmcc(trained, "train", vectors_path, "-o", "run", "--resume", "--train.steps", 3)
-    assert done.returncode == 0 and "3 steps" in done.stdout, done.stderr
+    assert done.code == 0 and "3 steps" in done.out, done.err
 
 
 def test_a_module_that_is_missing_is_named_with_the_run(trained, vectors_path, tmp_path, monkeypatch, capsys):
@@ -182,9 +182,8 @@ def test_the_examples_of_the_document_work_from_the_command_line(kitchen_footage
         "videos": [{"id": "soup", "file": "soup.mp4", "task": "7", "clips": [[1, 0.0, 1.5], [2, 2.0, 4.0]]}],
     }
     (clip.parent / "my-set.json").write_text(json.dumps(content))
-    command = [sys.executable, "-c", SESSION, str(kitchen_footage.corpus), str(clip.parent)]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
-    assert [line for line in done.stderr.splitlines() if line.isdecimal()] == ["0"] * 4, done.stderr
-    assert "next-frame" in done.stdout and "brightness on" in done.stdout and done.stdout.count("| cosine |") == 2
+    done = forked_code(SESSION, kitchen_footage.corpus, clip.parent, cwd=tmp_path)
+    assert [line for line in done.err.splitlines() if line.isdecimal()] == ["0"] * 4, done.err
+    assert "next-frame" in done.out and "brightness on" in done.out and done.out.count("| cosine |") == 2
     video = Corpus.open(tmp_path / "mine.corpus")["soup"]
     assert video.tasks == ["7"] and video.steps == [(1, 0.0, 1.5), (2, 2.0, 4.0)] and len(video.times) == 4

@@ -81,7 +81,7 @@ def test_nothing_is_done_twice(finished, steps_corpus):
     assert again.content == found.content  # the other tables are finished, and shown
 
 
-def test_imagenets_row_is_of_the_weights_that_were_named(monkeypatch, pictures, resnet, tmp_path):
+def test_imagenets_row_is_of_the_weights_that_were_named(monkeypatch, pictures, pictures_as_they_are, resnet, tmp_path):
     monkeypatch.setitem(plan.TABLES, "table3", TablePlan({plan.IMAGENET: (plan.TRANSITIONS,)}))
 
     def found(weights, out="out"):
@@ -158,7 +158,7 @@ def test_killed_at_any_moment_it_goes_on_to_the_same(small, steps_corpus, uncut,
         print(line, flush=True)
 
     with Forked(reproduce, ["table2"], steps_corpus, tmp_path / "out", budget=TINY, say=telling) as child:
-        for line in child.stdout:
+        for line in child.lines():
             if "step 2" in line:
                 time.sleep(0.05)
                 child.kill()

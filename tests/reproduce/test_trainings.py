@@ -4,6 +4,7 @@ import multiprocessing
 import os
 import signal
 import time
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -130,11 +131,8 @@ def test_a_run_whose_process_is_killed_is_trained_again(steps_corpus, smallest_u
 def test_none_outlives_a_parent_that_is_killed(slow_steps, steps_corpus, smallest_uncut, tmp_path):
     out = tmp_path / "out"
     with Forked(side_by_side, steps_corpus, out, lambda line: print(line, flush=True)) as parent:
-        headings = 0
-        while headings < 3:  # the first of two has been trained, the other one is being trained
-            line = parent.stdout.readline()
-            assert line, "it ended before it could be killed"
-            headings += line.startswith("[")
+        headings = (line for line in parent.lines() if line.startswith("["))
+        assert len(list(islice(headings, 3))) == 3  # the first of two has been trained, the other is being trained
         parent.kill()
     deadline = time.monotonic() + 60
     while any(is_held(folder) for folder in (out, *(out / "runs").iterdir())):
