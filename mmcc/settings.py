@@ -68,7 +68,7 @@ class EitherOr:
 def build(kind: type[Settings], values: Mapping[str, Any] | str, path: str = "") -> Settings:
     """An instance of a dataclass from nested mappings; what is not given keeps its default."""
     kind, values = _own_class(kind, values, path)
-    hints = _hints(kind)
+    hints = _hints(kind)  # type: ignore[arg-type]
     known = [field.name for field in dataclasses.fields(kind)]  # type: ignore[arg-type]
     given: dict[str, Any] = dict.fromkeys(_replaced(kind, values))
     for name, value in values.items():

@@ -26,9 +26,7 @@ from tests.torchless import Torchless
 from tests.two_processes import TwoProcesses
 
 PATIENT = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}  # a busy machine does not fail a test
-settings.register_profile(  # half as many as usual: `fuzz` is for searching
-    "repeatable", settings.get_profile("default"), max_examples=50, derandomize=True, database=None, **PATIENT
-)
+settings.register_profile("repeatable", settings.get_profile("default"), derandomize=True, database=None, **PATIENT)
 settings.register_profile("fuzz", settings.get_profile("default"), max_examples=1000, print_blob=True, **PATIENT)
 settings.load_profile("repeatable")
 signal.signal(signal.SIGINT, signal.default_int_handler)  # what a shell runs in the background does not hear Ctrl-C

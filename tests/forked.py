@@ -44,7 +44,8 @@ class Forked:
     ) -> None:
         self._folder = Path(tempfile.mkdtemp())
         self._out, self._err = self._folder / "out", self._folder / "err"
-        self._out.touch()
+        for path in (self._out, self._err):
+            path.touch()
         given = (partial(job, *arguments, **options), cwd, self._out, self._err)
         self._process = multiprocessing.get_context("fork").Process(target=_in_the_child, args=given)
         self._process.start()
@@ -73,12 +74,13 @@ class Forked:
         """The lines that it prints, while it runs."""
         line, ended = "", False
         with self._out.open() as file:
-            while line or not ended:
-                ended = self.ends_within(0 if line else 0.01)
-                line += file.readline()
-                if line.endswith("\n") or ended:
+            while not ended:
+                ended = self.ends_within(0.01)
+                while (line := line + file.readline()).endswith("\n"):
                     yield line
                     line = ""
+        if line:
+            yield line
 
     def end(self) -> Answer:
         """Wait for it: its code, and all that it wrote."""

@@ -43,7 +43,7 @@ def test_examples_do_not_depend_on_the_modules_that_are_loaded(tmp_path, monkeyp
     (tmp_path / "many_numbers.py").write_text(f"NUMBERS = {[7919 * n for n in range(1, 400)]}")
     monkeypatch.syspath_prepend(tmp_path)
     importlib.import_module("many_numbers")
-    assert drawn_numbers() == before and len(before) == 50
+    assert drawn_numbers() == before and len(before) == 100
 
 
 def test_fuzzing_draws_many_new_examples_however_few_a_test_asks_for(tmp_path):

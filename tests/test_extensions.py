@@ -2,6 +2,7 @@
 
 import json
 import re
+import subprocess
 import sys
 import textwrap
 from pathlib import Path
@@ -149,7 +150,7 @@ EXAMPLES = dict(
         r"^## ([^\n]+)\n(?:(?!^## ).)*?```python\n(.*?)```", DOCUMENT.read_text(), flags=re.DOTALL | re.MULTILINE
     )
 )
-# One process for all of it, as a user's commands one after another; it prints what each of them ended with.
+# One new process for all of it, as a user's commands one after another; it prints what each of them ended with.
 SESSION = """
 import sys
 from mmcc.cli.main import main
@@ -182,8 +183,9 @@ def test_the_examples_of_the_document_work_from_the_command_line(kitchen_footage
         "videos": [{"id": "soup", "file": "soup.mp4", "task": "7", "clips": [[1, 0.0, 1.5], [2, 2.0, 4.0]]}],
     }
     (clip.parent / "my-set.json").write_text(json.dumps(content))
-    done = forked_code(SESSION, kitchen_footage.corpus, clip.parent, cwd=tmp_path)
-    assert [line for line in done.err.splitlines() if line.isdecimal()] == ["0"] * 4, done.err
-    assert "next-frame" in done.out and "brightness on" in done.out and done.out.count("| cosine |") == 2
+    command = [sys.executable, "-c", SESSION, str(kitchen_footage.corpus), str(clip.parent)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert [line for line in done.stderr.splitlines() if line.isdecimal()] == ["0"] * 4, done.stderr
+    assert "next-frame" in done.stdout and "brightness on" in done.stdout and done.stdout.count("| cosine |") == 2
     video = Corpus.open(tmp_path / "mine.corpus")["soup"]
     assert video.tasks == ["7"] and video.steps == [(1, 0.0, 1.5), (2, 2.0, 4.0)] and len(video.times) == 4
