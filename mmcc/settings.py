@@ -11,6 +11,7 @@ import dataclasses
 import types
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -67,7 +68,7 @@ class EitherOr:
 def build(kind: type[Settings], values: Mapping[str, Any] | str, path: str = "") -> Settings:
     """An instance of a dataclass from nested mappings; what is not given keeps its default."""
     kind, values = _own_class(kind, values, path)
-    hints = get_type_hints(kind)
+    hints = _hints(kind)  # type: ignore[arg-type]
     known = [field.name for field in dataclasses.fields(kind)]  # type: ignore[arg-type]
     given: dict[str, Any] = dict.fromkeys(_replaced(kind, values))
     for name, value in values.items():
@@ -82,6 +83,11 @@ def build(kind: type[Settings], values: Mapping[str, Any] | str, path: str = "")
     except ValueError as error:  # a dataclass that checks its own values
         message = str(error)
         raise WrongSetting(message if not path or message.startswith(f"{path}.") else f"{path}.{message}") from None
+
+
+@cache
+def _hints(kind: type) -> dict[str, Any]:
+    return get_type_hints(kind)
 
 
 def _own_class(
@@ -125,7 +131,7 @@ def flatten(values: Mapping[str, Any], path: str = "") -> dict[str, Any]:
 def merge(kind: type, base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
     """Nested mappings for `build`, the second's values first. A section that gets another name keeps nothing of the
     first's, whose settings were the other name's."""
-    hints = get_type_hints(kind)
+    hints = _hints(kind)
     merged = {name: value for name, value in base.items() if name not in _replaced(kind, {**over})}
     for name, value in over.items():
         below, section = merged.get(name), hints.get(name)

@@ -7,10 +7,12 @@ import os
 
 os.environ["OMP_NUM_THREADS"] = "1"  # before numpy and torch look: nets this small run fastest so, and workers share
 
+import shutil
 import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import imageio_ffmpeg
@@ -33,7 +35,7 @@ TESTS = Path(__file__).parent
 SHARED = TESTS.parents[1] / "shared" / "data"
 LONGEST_FIRST = ("reproduce", "training", "tools", "demo", "report", "corpus", "evaluation", "media", "objectives")
 TOGETHER = {  # files that share a fixture that takes seconds run in one worker
-    "finished": ("evaluation/test_evaluate.py", "reproduce/test_reproduce.py"),
+    "finished": ("evaluation/test_evaluate.py", "reproduce/test_reproduce.py", "scripts/test_results_page.py"),
     "made": ("demo/test_demo.py", "report/test_model_report.py"),
     "two_processes": ("objectives/test_distribution.py", "training/test_processes.py"),
 }
@@ -116,8 +118,22 @@ def ffmpeg() -> Callable[..., None]:
     return run_ffmpeg
 
 
+@pytest.fixture(scope="session")
+def clips_so_far(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """The clip of some of ffmpeg's arguments, encoded when it is first asked for."""
+    folder = tmp_path_factory.mktemp("clips_so_far")
+
+    @cache
+    def clip(suffix: str, *arguments: str) -> Path:
+        path = folder / f"{len(list(folder.iterdir()))}{suffix}"
+        run_ffmpeg(*arguments, path)
+        return path
+
+    return clip
+
+
 @pytest.fixture
-def make_clip(tmp_path: Path) -> Callable[..., Path]:
+def make_clip(tmp_path: Path, clips_so_far: Callable[..., Path]) -> Callable[..., Path]:
     """make_clip("soup.mp4", seconds=3): a small H.264 test card, or what the options say."""
 
     def make(
@@ -131,7 +147,11 @@ def make_clip(tmp_path: Path) -> Callable[..., Path]:
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         source = picture.format(size=size, rate=rate)
-        run_ffmpeg("-f", "lavfi", "-i", source, "-t", seconds, "-pix_fmt", "yuv420p", *options, path)
+        arguments = ["-f", "lavfi", "-i", source, "-t", seconds, "-pix_fmt", "yuv420p", *options]
+        if "-i" in options:  # another file, which a test may change
+            run_ffmpeg(*arguments, path)
+        else:
+            shutil.copyfile(clips_so_far(path.suffix, *map(str, arguments)), path)
         return path
 
     return make
@@ -156,8 +176,8 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 @pytest.fixture(scope="session")
 def kitchens(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KitchenStore]:
     """kitchens.kitchen_corpus(videos=8, size=32): drawn once, for this run and later ones. Not to be written into."""
-    cache = getattr(request.config, "cache", None)  # none with -p no:cacheprovider
-    store = KitchenStore(cache.mkdir("kitchens") if cache else tmp_path_factory.getbasetemp() / "kitchens")
+    kept = getattr(request.config, "cache", None)  # none with -p no:cacheprovider
+    store = KitchenStore(kept.mkdir("kitchens") if kept else tmp_path_factory.getbasetemp() / "kitchens")
     yield store
     store.check_unchanged()
 
@@ -216,6 +236,12 @@ def resnet(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], Path]:
         return folder / f"resnet18-{seed}.safetensors"
 
     return write
+
+
+@pytest.fixture
+def pictures_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not enlarged for networks of ImageNet: nine times as fast, where it is not about what they see."""
+    monkeypatch.setattr("mmcc.evaluation.features_only.enlarge", lambda frames, pixels: frames)
 
 
 @pytest.fixture(scope="session")

@@ -12,6 +12,7 @@ import yaml
 
 from mmcc.cli.main import main
 from mmcc.corpus import Corpus
+from tests.forked import forked, forked_code, load_torch
 
 MODULE = """
 from dataclasses import dataclass
@@ -74,12 +75,12 @@ SMALL = "--model.dims 8 --train.batch_size 2 --train.workers 0 --train.steps 2 -
 
 def mmcc(folder, *words):
     """A separate process, like a user's: its imports do not affect other tests."""
-    command = [sys.executable, "-c", "import sys; from mmcc.cli.main import main; sys.exit(main())", *map(str, words)]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    return forked(lambda: sys.exit(main(list(map(str, words)))), cwd=folder)
 
 
 @pytest.fixture(scope="module")
 def trained(vectors_path, tmp_path_factory):
+    load_torch()
     folder = tmp_path_factory.mktemp("extension")
     (folder / "plugins").mkdir()
     (folder / "plugins" / "toy.py").write_text(textwrap.dedent(MODULE))
@@ -87,7 +88,7 @@ def trained(vectors_path, tmp_path_factory):
     done = mmcc(
         folder, "train", vectors_path, "-o", "run", *own.split(), "--model.frame_encoder.factor", 2, *SMALL.split()
     )
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done.err
     return folder
 
 
@@ -102,21 +103,21 @@ def test_it_is_measured_by_its_skills_alone(trained, vectors_path):
     """It was trained to predict the future: neither a past, nor a state, nor text may take part."""
     tasks = "cycle,anticipation,transitions,unshuffling"
     done = mmcc(trained, "evaluate", "run", "--corpus", vectors_path, "--tasks", tasks, "--json")
-    assert done.returncode == 4, done.stderr
-    found = json.loads(done.stdout)
+    assert done.code == 4, done.err
+    found = json.loads(done.out)
     assert found["model"] == "next-frame" and "does not embed text" in found["skipped"]["cycle"]
     assert {"kendall_tau/text", "kendall_tau/step_text"}.isdisjoint(found["tasks"]["unshuffling"]["figures"])
     check = (
         "from mmcc.evaluation.adapters import open_adapter; adapter = open_adapter('run'); "
         "print(adapter.skills, adapter.past, adapter.combine, adapter.modalities)"
     )
-    asked = subprocess.run([sys.executable, "-c", check], cwd=trained, capture_output=True, text=True)
-    assert asked.stdout == "frozenset({'future'}) None None ('vision',)\n", asked.stderr
+    asked = forked_code(check, cwd=trained)
+    assert asked.out == "frozenset({'future'}) None None ('vision',)\n", asked.err
 
 
 def test_it_is_resumed_without_naming_the_module_again(trained, vectors_path):
     done = mmcc(trained, "train", vectors_path, "-o", "run", "--resume", "--train.steps", 3)
-    assert done.returncode == 0 and "3 steps" in done.stdout, done.stderr
+    assert done.code == 0 and "3 steps" in done.out, done.err
 
 
 def test_a_module_that_is_missing_is_named_with_the_run(trained, vectors_path, tmp_path, monkeypatch, capsys):
@@ -171,7 +172,7 @@ EXAMPLES = dict(
         r"^## ([^\n]+)\n(?:(?!^## ).)*?```python\n(.*?)```", DOCUMENT.read_text(), flags=re.DOTALL | re.MULTILINE
     )
 )
-# One process for all of it, as a user's commands one after another; it prints what each of them ended with.
+# One new process for all of it, as a user's commands one after another; it prints what each of them ended with.
 SESSION = """
 import sys
 from mmcc.cli.main import main

@@ -11,7 +11,7 @@ PATIENCE = 300  # seconds
 
 
 class TwoProcesses:
-    """They start with the first job and serve all later ones: to load torch takes longer than any job of a test."""
+    """They start with the first job and serve all later ones."""
 
     def __init__(self) -> None:
         self._pair: list[tuple[multiprocessing.Process, Connection]] = []
@@ -54,7 +54,7 @@ def free_port() -> int:
 
 
 def _start(rank: int) -> tuple[multiprocessing.Process, Connection]:
-    context = multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("fork")  # so that they need not load torch
     ours, theirs = context.Pipe()
     process = context.Process(target=_serve, args=(rank, theirs), daemon=True)
     process.start()

@@ -21,7 +21,7 @@ from multiprocessing import resource_tracker
 from multiprocessing.connection import wait
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import torch
 from tqdm import tqdm
@@ -35,6 +35,7 @@ from mmcc.training.run import CONFIG
 Say = Callable[[str], None]
 MOST_AT_ONCE = 4  # by default: each takes some 2 GB
 _LOOK = 0.5  # seconds between two checks of the running processes
+_START: Final = "spawn"  # forking a threaded process is unsafe
 
 
 class Training(NamedTuple):
@@ -69,7 +70,7 @@ def train_side_by_side(
     ended: Callable[[Job], None],
 ) -> None:
     """Train all runs; one that starts from another waits for it."""
-    context = multiprocessing.get_context("spawn")  # forking a threaded process is unsafe
+    context = multiprocessing.get_context(_START)
     threads = max(1, _cores() // at_once)
     counters = {
         each.job.key: context.RawValue(c_longlong) for each in trainings

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -115,19 +116,28 @@ def load_config(name: str | Path | None = None, overrides: list[str] | None = No
     Modules given to `--import` are included. A mistake in the file is an InputError, one in the overrides a
     UsageError.
     """
-    values: dict[str, Any] = {}
+    values: Mapping[str, Any] = {}
     if name is not None:
-        shipped = SHIPPED / f"{name}.yaml"
-        path = shipped if str(name) in shipped_configs() else Path(name)
-        if not path.is_file():
-            raise InputError(path, "no such configuration", f"Give a file, or one of {', '.join(shipped_configs())}.")
-        values = read_yaml(path)
-        _from_file(values, path)  # so that a mistake in the file is not blamed on an override
+        values = _shipped(str(name)) if str(name) in shipped_configs() else _given(Path(name))
     modules = {"imports": list(dict.fromkeys([*values.get("imports", ()), *imported_extensions()]))}
     try:
         return build(Config, merge(Config, {**values, **modules}, parse_overrides(overrides or [])))
     except WrongSetting as problem:
         raise UsageError(str(problem), problem.remedy) from None
+
+
+@cache
+def _shipped(name: str) -> Mapping[str, Any]:
+    """The settings of a shipped file: a reproduction builds hundreds of configurations from a few files."""
+    return read_yaml(SHIPPED / f"{name}.yaml")
+
+
+def _given(path: Path) -> Mapping[str, Any]:
+    if not path.is_file():
+        raise InputError(path, "no such configuration", f"Give a file, or one of {', '.join(shipped_configs())}.")
+    values = read_yaml(path)
+    _from_file(values, path)  # so that a mistake in the file is not blamed on an override
+    return values
 
 
 def _from_file(values: Mapping[str, Any], path: Path) -> Config:

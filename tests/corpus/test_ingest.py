@@ -8,13 +8,13 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
+from mmcc.cli.main import main
 from mmcc.corpus import Corpus
 from mmcc.corpus.find import find_source
 from mmcc.corpus.ingest import IngestSettings, ingest
@@ -23,12 +23,13 @@ from mmcc.corpus.summary import render_ingest
 from mmcc.errors import InputError
 from mmcc.media.sandbox import Limits
 from mmcc.media.video import Sampling
+from tests.forked import Forked
 
 SRT = "1\n00:00:00,500 --> 00:00:02,000\nCut the onion.\n\n2\n00:00:02,500 --> 00:00:04,000\nFry it.\n"
 
 
 def settings(**changes: object) -> IngestSettings:
-    return IngestSettings(**{"sampling": Sampling(size=32), "workers": 2, **changes})
+    return IngestSettings(**{"sampling": Sampling(size=32), "workers": 1, **changes})
 
 
 def run(folder: Path, output: Path, **changes: object):
@@ -60,7 +61,7 @@ def spoil(folder: Path, ffmpeg) -> None:
 
 
 def test_a_folder_becomes_a_corpus(folder, tmp_path):
-    report = run(folder, tmp_path / "c")
+    report = run(folder, tmp_path / "c", workers=2)
     assert (report.videos, report.ingested, report.frames, report.utterances) == (5, 5, 30, 10)
     assert not report.skipped and not report.partial and not report.uncaptioned
     video = Corpus.open(tmp_path / "c")["soup1"]
@@ -72,7 +73,7 @@ def test_a_folder_becomes_a_corpus(folder, tmp_path):
 
 def test_bad_files_are_reported_and_the_others_kept(folder, tmp_path, ffmpeg):
     spoil(folder, ffmpeg)
-    report = run(folder, tmp_path / "c")
+    report = run(folder, tmp_path / "c", workers=2)
     assert report.ingested == 5
     reasons = {Path(path).name: reason for path, reason in report.skipped}
     assert set(reasons) == {"noise.mp4", "empty.mp4", "voice.mp4", "soup0.srt"}
@@ -154,8 +155,10 @@ def test_progress_reaches_every_file(folder, tmp_path):
 
 
 def test_a_file_that_takes_too_long_is_given_up(folder, tmp_path, ffmpeg):
-    ffmpeg("-f", "lavfi", "-i", "testsrc2=size=1280x720:rate=30", "-t", 60, "-preset", "ultrafast", folder / "long.mp4")
-    report = run(folder, tmp_path / "c", limits=Limits(seconds=1.5))
+    short = tmp_path / "short.mp4"
+    ffmpeg("-f", "lavfi", "-i", "testsrc2=size=1280x720:rate=30", "-t", 2, "-preset", "ultrafast", short)
+    ffmpeg("-stream_loop", 59, "-i", short, "-c", "copy", folder / "long.mp4")
+    report = run(folder, tmp_path / "c", limits=Limits(seconds=1.5), workers=2)
     assert {Path(path).name: reason for path, reason in report.skipped}["long.mp4"].startswith("took over 1.5 s")
     assert report.ingested == 5
 
@@ -321,41 +324,34 @@ def test_most_arrays_decide_how_many_dims_a_corpus_has(tmp_path):
     assert report.ingested == 3 and "has 9 dims, but the corpus has 4" in report.skipped[0].reason
 
 
-def ingest_command(folder: Path, output: Path) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "mmcc", "ingest", folder, "-o", output, "--size", "32", "--workers", "2", "--json"],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    )  # fmt: skip
+def ingest_command(folder: Path, output: Path) -> Forked:
+    words = ["ingest", folder, "-o", output, "--size", "32", "--workers", "2", "--json"]
+    return Forked(lambda: sys.exit(main(list(map(str, words)))))
 
 
 def test_killed_at_any_time_and_run_again_nothing_is_lost_doubled_or_redone(make_clip, tmp_path):
-    first = make_clip("src/v00.mp4", "-g", 10, seconds=60, rate=25, size="320x240")
+    first = make_clip("src/v00.mp4", "-g", 10, seconds=40, rate=25, size="320x240")
     (tmp_path / "src" / "v00.srt").write_text(SRT)
     for number in range(1, 16):
         shutil.copy(first, tmp_path / "src" / f"v{number:02d}.mp4")
         (tmp_path / "src" / f"v{number:02d}.srt").write_text(SRT)
-    whole = json.loads(ingest_command(tmp_path / "src", tmp_path / "whole").communicate()[0])
+    with ingest_command(tmp_path / "src", tmp_path / "whole") as uncut:
+        whole = json.loads(uncut.end().out)
     chance = random.Random(0)
     finished = 0
     kills = 0
     while finished < 16:
-        process = ingest_command(tmp_path / "src", tmp_path / "c")
-        try:
-            out, _ = process.communicate(
-                timeout=0.6 + 0.1 * kills + chance.random()
-            )  # longer and longer, to end on any machine
-            break
-        except subprocess.TimeoutExpired:
-            os.kill(process.pid, signal.SIGKILL)
-            process.communicate()
-            kills += 1
+        with ingest_command(tmp_path / "src", tmp_path / "c") as command:
+            if command.ends_within(0.3 + 0.1 * kills + 0.5 * chance.random()):  # longer and longer, to end anywhere
+                break
+        kills += 1  # at the end of `with`
         if (tmp_path / "c" / "index.arrow").exists():
             rows = len(Corpus.open(tmp_path / "c")) if (tmp_path / "c" / "index.arrow").stat().st_size else 0
             assert rows >= finished, "a finished video was lost"
             finished = rows
     assert kills >= 2, "it was never interrupted: the test proves nothing"
-    out, _ = ingest_command(tmp_path / "src", tmp_path / "c").communicate()
-    report = json.loads(out)
+    with ingest_command(tmp_path / "src", tmp_path / "c") as last:
+        report = json.loads(last.end().out)
     assert report["already_done"] >= finished
     for key in ("videos", "ingested", "frames", "utterances"):
         assert report[key] == whole[key]
@@ -366,21 +362,21 @@ def test_killed_at_any_time_and_run_again_nothing_is_lost_doubled_or_redone(make
 
 @pytest.mark.parametrize(("stop", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_stopped_politely_it_saves_says_so_and_resumes_later(make_clip, tmp_path, stop, code):
-    first = make_clip("src/v00.mp4", seconds=60, rate=10, size="320x240")
+    first = make_clip("src/v00.mp4", seconds=30, rate=10, size="320x240")
     for number in range(1, 24):
         shutil.copy(first, tmp_path / "src" / f"v{number:02d}.mp4")
-    process = ingest_command(tmp_path / "src", tmp_path / "c")
     index = tmp_path / "c" / "index.arrow"
-    while not (index.exists() and index.stat().st_size > 20_000):  # several videos are finished
-        assert process.poll() is None
-        time.sleep(0.02)
-    process.send_signal(stop)
-    _, errors = process.communicate(timeout=20)
-    assert process.returncode == code and b"run the same command again" in errors and b"Traceback" not in errors
-    done = len(Corpus.open(tmp_path / "c"))
-    assert 0 < done < 24
-    report = json.loads(ingest_command(tmp_path / "src", tmp_path / "c").communicate()[0])
-    assert report["already_done"] == done and report["ingested"] == 24
+    with ingest_command(tmp_path / "src", tmp_path / "c") as command:
+        while not (index.exists() and index.stat().st_size > 20_000):  # several videos are finished
+            assert not command.ends_within(0.02)
+        os.kill(command.pid, stop)
+        done = command.end()
+    assert done.code == code and "run the same command again" in done.err and "Traceback" not in done.err
+    finished = len(Corpus.open(tmp_path / "c"))
+    assert 0 < finished < 24
+    with ingest_command(tmp_path / "src", tmp_path / "c") as again:
+        report = json.loads(again.end().out)
+    assert report["already_done"] == finished and report["ingested"] == 24
 
 
 def test_all_the_real_clips(shared, tmp_path):

@@ -3,9 +3,6 @@
 import os
 import pickle
 import signal
-import subprocess
-import sys
-import textwrap
 from dataclasses import fields
 from itertools import islice
 from multiprocessing import active_children
@@ -21,6 +18,7 @@ from mmcc.data.batch import Batch
 from mmcc.data.loader import _Batches, read_frames
 from mmcc.data.segments import NodeTimes
 from mmcc.errors import InputError
+from tests.forked import Forked
 
 CONFIG = DataConfig(augment=True, max_frames=24)
 
@@ -205,29 +203,20 @@ def test_workers_survive_ctrl_c_until_their_parent_ends_them(sampler, vocabulary
 
 
 def test_ctrl_c_ends_workers_silently(pixels):
-    script = f"""
-        from mmcc.corpus import Corpus
-        from mmcc.data import *
-        corpus = Corpus.open({str(pixels.path)!r})
-        sampler = SegmentSampler(UsableVideos(corpus, "train", DataConfig()), 0)
+    def load():
+        sampler = SegmentSampler(UsableVideos(Corpus.open(pixels.path), "train", DataConfig()), 0)
         vocabulary = Vocabulary(["the"])
         try:
-            for batch in training_batches(sampler, vocabulary, start_step=0, steps=10**9, batch_size=2, workers=2):
+            for _ in training_batches(sampler, vocabulary, start_step=0, steps=10**9, batch_size=2, workers=2):
                 print("batch", flush=True)
         except KeyboardInterrupt:
             print("stopped", flush=True)
-    """
-    process = subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(script)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,  # a separate group: a terminal's Ctrl-C reaches the whole group
-    )
-    assert process.stdout.readline() == "batch\n"
-    os.killpg(process.pid, signal.SIGINT)
-    out, err = process.communicate(timeout=30)
-    assert out.endswith("stopped\n") and err == "" and process.returncode == 0
+
+    with Forked(load) as process:
+        assert next(process.lines()) == "batch\n"
+        os.killpg(process.pid, signal.SIGINT)  # a terminal's Ctrl-C reaches the whole group
+        done = process.end()
+    assert done.out.endswith("stopped\n") and done.err == "" and done.code == 0
 
 
 def test_node_times_are_those_of_the_corpus(pixels):

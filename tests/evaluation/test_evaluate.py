@@ -164,7 +164,7 @@ def test_frames_of_another_size_are_told(pictures):
     assert note == "mmcc+ was trained on frames of 48 pixels, and these have 32: ingest the videos with --size 48"
 
 
-def test_imagenet_weights_are_named_by_a_file(capsys, run_of, pictures, resnet, tmp_path):
+def test_imagenet_weights_are_named_by_a_file(capsys, run_of, pictures, pictures_as_they_are, resnet, tmp_path):
     command = ["--corpus", str(pictures), "--tasks", "transitions", "--imagenet"]
     assert main(["evaluate", "imagenet", *command, str(resnet(0))]) == 0
     assert "imagenet on" in capsys.readouterr().out

@@ -81,15 +81,15 @@ def test_a_failing_job_reports_its_reason_and_the_others_continue(pool, job, rea
 
 
 def test_a_hang_is_ended(pool):
-    outcomes = run(pool(stall_seconds=3), {"do": "hang"}, *[{"do": "double"}] * 3)
-    assert "no progress for 3 s" in outcomes[0].reason
+    outcomes = run(pool(stall_seconds=2), {"do": "hang"}, *[{"do": "double"}] * 3)
+    assert "no progress for 2 s" in outcomes[0].reason
     assert all(outcomes[number].answer for number in (1, 2, 3))
 
 
 def test_progress_keeps_a_job_alive_until_its_time_is_up(pool):
-    patient = run(pool(stall_seconds=3), {"do": "work slowly", "steps": 40})
+    patient = run(pool(stall_seconds=2), {"do": "work slowly", "steps": 25})
     assert patient[0].answer == {"done": True}
-    hurried = run(pool(stall_seconds=3, seconds=1), {"do": "work slowly", "steps": 100})
+    hurried = run(pool(stall_seconds=2, seconds=1), {"do": "work slowly", "steps": 100})
     assert "over 1 s" in hurried[0].reason
 
 

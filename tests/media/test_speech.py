@@ -22,7 +22,7 @@ from mmcc.media.speech import _Ear, _Line, require_speech, transcribe
 CLIPS = Path(__file__).parents[2].parent / "shared" / "data" / "clips"
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def clips() -> Path:
     pytest.importorskip("moonshine_voice", reason="the extra asr is not installed")
     if not CLIPS.is_dir():
@@ -132,12 +132,17 @@ def test_a_hole_keeps_the_time(clips: Path, tmp_path: Path) -> None:
     assert start_of("banana", transcribe(holed)) == pytest.approx(40, abs=0.5)
 
 
+@pytest.fixture(scope="module")
+def on_time(clips: Path) -> list[Cue]:
+    return transcribe(clips / "friday.mp4")
+
+
 @pytest.mark.parametrize("late", [1.5, 7.0])  # filled with silence, and jumped over
-def test_late_sound_keeps_its_time(clips: Path, tmp_path: Path, late: float) -> None:
+def test_late_sound_keeps_its_time(clips: Path, on_time: list[Cue], tmp_path: Path, late: float) -> None:
     file = tmp_path / "late.mkv"
     picture = ("-f", "lavfi", "-i", "color=size=64x64:rate=5:duration=14")
     ffmpeg(*picture, "-itsoffset", str(late), "-i", clips / "friday.mp4", "-map", "0:v", "-map", "1:a", file)
-    on_time, delayed = transcribe(clips / "friday.mp4"), transcribe(file)
+    delayed = transcribe(file)
     assert delayed[0].start - on_time[0].start == pytest.approx(late, abs=0.5)
     assert delayed[-1].end - on_time[-1].end == pytest.approx(late, abs=0.2)
 

@@ -1,12 +1,7 @@
 """Tables end to end, on a tiny budget: filled, stopped and resumed, never measured twice."""
 
 import json
-import os
 import shutil
-import signal
-import subprocess
-import sys
-import textwrap
 import time
 from pathlib import Path
 
@@ -22,6 +17,7 @@ from mmcc.reproduce import plan
 from mmcc.reproduce.plan import TablePlan
 from mmcc.reproduce.reproduce import reproduce
 from mmcc.training.checkpoints import MANIFEST, checksum
+from tests.forked import Forked
 from tests.reproduce.tiny_reproduction import SMALL, TINY
 
 
@@ -85,7 +81,7 @@ def test_nothing_is_done_twice(finished, steps_corpus):
     assert again.content == found.content  # the other tables are finished, and shown
 
 
-def test_imagenets_row_is_of_the_weights_that_were_named(monkeypatch, pictures, resnet, tmp_path):
+def test_imagenets_row_is_of_the_weights_that_were_named(monkeypatch, pictures, pictures_as_they_are, resnet, tmp_path):
     monkeypatch.setitem(plan.TABLES, "table3", TablePlan({plan.IMAGENET: (plan.TRANSITIONS,)}))
 
     def found(weights, out="out"):
@@ -158,23 +154,15 @@ def test_stopped_and_gone_on_with_gives_the_same(small, steps_corpus, uncut, tmp
 
 
 def test_killed_at_any_moment_it_goes_on_to_the_same(small, steps_corpus, uncut, tmp_path):
-    script = f"""
-        import sys
-        sys.path.insert(0, {str(Path(__file__).parents[2])!r})
-        from pathlib import Path
-        from tests.reproduce.test_reproduce import SMALL, TINY, plan, reproduce
-        plan.TABLES["table2"] = SMALL
-        reproduce(["table2"], Path({str(steps_corpus)!r}), Path("out"), budget=TINY)
-    """
-    (tmp_path / "run.py").write_text(textwrap.dedent(script))
-    child = subprocess.Popen([sys.executable, "run.py"], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
-    for line in child.stderr:
-        if "step 2" in line:
-            time.sleep(0.05)
-            os.kill(child.pid, signal.SIGKILL)
-            break
-    child.wait()
-    child.stderr.close()
+    def telling(line: str) -> None:
+        print(line, flush=True)
+
+    with Forked(reproduce, ["table2"], steps_corpus, tmp_path / "out", budget=TINY, say=telling) as child:
+        for line in child.lines():
+            if "step 2" in line:
+                time.sleep(0.05)
+                child.kill()
+                break
     assert not (tmp_path / "out" / "results.json").exists()
     lines: list[str] = []
     reproduce(["table2"], steps_corpus, tmp_path / "out", budget=TINY, say=lines.append)

@@ -3,10 +3,8 @@
 import multiprocessing
 import os
 import signal
-import subprocess
-import sys
-import textwrap
 import time
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,20 +15,39 @@ from mmcc.locks import only_writer
 from mmcc.reproduce import plan, trainings
 from mmcc.reproduce.plan import TablePlan
 from mmcc.reproduce.reproduce import reproduce
-from tests.reproduce.tiny_reproduction import SMALL, SMALLEST, TINY
+from mmcc.training.checkpoints import Checkpoints
+from mmcc.training.config import Config
+from mmcc.training.step import Stepper
+from tests.forked import Forked
+from tests.reproduce.tiny_reproduction import SMALLEST, TINY
 
 IN_PROC = Path("/proc/self/status").is_file()
 
 
-def use_two_cores(patch: pytest.MonkeyPatch, table: TablePlan) -> None:
+def use_two_cores(patch: pytest.MonkeyPatch) -> None:
     """A thread for each of two runs, as the runs that they are compared with have."""
     patch.setattr(trainings, "_cores", lambda: 2)
-    patch.setitem(plan.TABLES, "table2", table)
+    patch.setitem(plan.TABLES, "table2", SMALLEST)
 
 
 @pytest.fixture(autouse=True)
 def two_cores(monkeypatch):
-    use_two_cores(monkeypatch, SMALLEST)
+    """And processes that are forked, which need not load torch: `together` spawns them, as users do."""
+    use_two_cores(monkeypatch)
+    monkeypatch.setattr(trainings, "_START", "fork")
+
+
+@pytest.fixture
+def slow_steps(monkeypatch):
+    """A run takes a second, so that it is cut in the middle."""
+    step = Stepper.step
+
+    def slowly(*arguments):
+        time.sleep(0.25)
+        return step(*arguments)
+
+    monkeypatch.setattr(Stepper, "step", slowly)
+    monkeypatch.setattr(trainings, "_LOOK", 0.05)
 
 
 def side_by_side(corpus, out, say=lambda line: None):
@@ -42,7 +59,7 @@ def same(out, uncut):
 
 
 class Together(NamedTuple):
-    """A reproduction of two seeds, two runs at a time."""
+    """A reproduction, two runs at a time."""
 
     out: Path
     lines: list[str]
@@ -61,15 +78,15 @@ def together(steps_corpus, tmp_path_factory) -> Together:
             made.deaf.append(any(int(mask, 16) >> (signal.SIGINT - 1) & 1 for mask in masks.values()))
 
     with pytest.MonkeyPatch.context() as patch:
-        use_two_cores(patch, SMALL)
+        use_two_cores(patch)
         side_by_side(steps_corpus, made.out, looking)
     return made
 
 
-def test_two_at_a_time_come_to_the_same_as_one_by_one(together, uncut):
-    assert same(together.out, uncut)
+def test_two_at_a_time_come_to_the_same_as_one_by_one(together, smallest_uncut):
+    assert same(together.out, smallest_uncut)
     headings = [line for line in together.lines if line.startswith("[")]
-    assert len(headings) == 6 and "0 of 6 runs are trained" in headings[0]  # teacher, TAP, MMCC; none begun twice
+    assert len(headings) == 3 and "0 of 3 runs are trained" in headings[0]  # teacher, TAP, MMCC; none begun twice
     assert not any(line.startswith("step ") for line in together.lines)  # nothing was left for one by one
 
 
@@ -84,7 +101,7 @@ class Cut(BaseException):
     """Ctrl-C, or SIGTERM."""
 
 
-def test_stopped_it_saves_and_goes_on_to_the_same(steps_corpus, smallest_uncut, tmp_path):
+def test_stopped_it_saves_and_goes_on_to_the_same(slow_steps, steps_corpus, smallest_uncut, tmp_path):
     headings = []
 
     def cutting(line: str) -> None:
@@ -94,7 +111,7 @@ def test_stopped_it_saves_and_goes_on_to_the_same(steps_corpus, smallest_uncut, 
 
     with pytest.raises(Cut):
         side_by_side(steps_corpus, tmp_path / "out", cutting)
-    assert not multiprocessing.active_children()
+    assert not multiprocessing.active_children() and cut_short(tmp_path / "out")
     side_by_side(steps_corpus, tmp_path / "out")
     assert same(tmp_path / "out", smallest_uncut)
 
@@ -111,34 +128,25 @@ def test_a_run_whose_process_is_killed_is_trained_again(steps_corpus, smallest_u
     assert killed and same(tmp_path / "out", smallest_uncut)
 
 
-def test_none_outlives_a_parent_that_is_killed(steps_corpus, smallest_uncut, tmp_path):
-    script = f"""
-        import sys
-        sys.path.insert(0, {str(Path(__file__).parents[2])!r})
-        from pathlib import Path
-        from tests.reproduce.test_trainings import SMALLEST, plan, side_by_side, trainings
-        if __name__ == "__main__":
-            plan.TABLES["table2"] = SMALLEST
-            trainings._cores = lambda: 2
-            side_by_side(Path({str(steps_corpus)!r}), Path("out"), lambda line: print(line, flush=True))
-    """
-    (tmp_path / "run.py").write_text(textwrap.dedent(script))
-    parent = subprocess.Popen([sys.executable, "run.py"], cwd=tmp_path, stdout=subprocess.PIPE, text=True)
-    assert parent.stdout is not None
-    headings = 0
-    while headings < 3:  # the first two runs are being trained, or are
-        line = parent.stdout.readline()
-        assert line, "it ended before it could be killed"
-        headings += line.startswith("[")
-    parent.kill()
-    parent.wait()
-    parent.stdout.close()
+def test_none_outlives_a_parent_that_is_killed(slow_steps, steps_corpus, smallest_uncut, tmp_path):
+    out = tmp_path / "out"
+    with Forked(side_by_side, steps_corpus, out, lambda line: print(line, flush=True)) as parent:
+        headings = (line for line in parent.lines() if line.startswith("["))
+        assert len(list(islice(headings, 3))) == 3  # the first of two has been trained, the other is being trained
+        parent.kill()
     deadline = time.monotonic() + 60
-    while any(is_held(run) for run in (tmp_path / "out" / "runs").iterdir()):
+    while any(is_held(folder) for folder in (out, *(out / "runs").iterdir())):
         assert time.monotonic() < deadline, "a process goes on without its parent"
         time.sleep(0.1)
-    side_by_side(steps_corpus, tmp_path / "out")
-    assert same(tmp_path / "out", smallest_uncut)
+    assert cut_short(out)
+    side_by_side(steps_corpus, out)
+    assert same(out, smallest_uncut)
+
+
+def cut_short(out: Path) -> bool:
+    """Whether a run was saved before its last step."""
+    runs = [run for run in (out / "runs").iterdir() if Checkpoints(run).steps()]
+    return any(Checkpoints(run).steps()[-1] < Config.from_yaml(run / "config.yaml").train.steps for run in runs)
 
 
 def is_held(run: Path) -> bool:

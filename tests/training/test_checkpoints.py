@@ -1,8 +1,7 @@
 import errno
 import json
 import os
-import subprocess
-import sys
+import resource
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ from mmcc.models.encoders import FeatureSettings
 from mmcc.models.model import MMCC
 from mmcc.training import checkpoints
 from mmcc.training.checkpoints import Checkpoints, TrainingProgress, damage, load, load_optimizer, optimizer_tensors
+from tests.forked import forked
 
 CONFIG = ModelConfig(dims=8, frame_encoder=FeatureSettings(feature_dims=4))
 
@@ -150,27 +150,18 @@ def test_a_full_disk_leaves_the_last_checkpoint_intact(tmp_path, monkeypatch, fa
     assert damage(save(tmp_path, 4, model, optimizer)) is None  # once there is room again
 
 
-FILE_TOO_LARGE = """
-import resource, sys
-from pathlib import Path
-sys.path.insert(0, {tests!r})
-from tests.training.test_checkpoints import save, trained
-from mmcc.errors import OutputError
-model, optimizer = trained()
-save(Path(sys.argv[1]), 2, model, optimizer)
-resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
-try:
-    save(Path(sys.argv[1]), 4, model, optimizer)
-except OutputError as error:
-    print("OutputError", error)
-"""
-
-
 def test_writes_that_really_fail(tmp_path):
     """The kernel refuses to write more than 4 kB, also for the library that writes the tensors."""
-    script = FILE_TOO_LARGE.format(tests=str(Path(__file__).parents[2]))
-    done = subprocess.run([sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True)
-    assert done.stdout.startswith("OutputError"), done.stdout + done.stderr
+
+    def save_what_is_too_large():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+        with pytest.raises(OutputError):
+            save(tmp_path, 4, model, optimizer)
+
+    model, optimizer = trained()
+    save(tmp_path, 2, model, optimizer)
+    done = forked(save_what_is_too_large)
+    assert done.code == 0, done.err
     assert Checkpoints(tmp_path).steps() == [2] and damage(Checkpoints(tmp_path).path(2)) is None
 
 

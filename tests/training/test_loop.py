@@ -4,8 +4,6 @@ import json
 import os
 import shutil
 import signal
-import subprocess
-import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -25,6 +23,7 @@ from mmcc.training.loop import build_model, fit_to_corpus, render_training, trai
 from mmcc.training.processes import join_world
 from mmcc.training.run import read_metrics
 from mmcc.training.step import Stepper
+from tests.forked import forked
 from tests.training.tiny_runs import tiny_config
 
 TIMES = {"frames_per_second", "waiting_share"}  # the only figures that two equal runs do not share
@@ -135,29 +134,12 @@ def test_cut_and_resumed_it_is_the_uncut_run(uncut, vectors_path, tmp_path, work
     assert_same_run(run, uncut[0])
 
 
-KILLED = """
-import os, signal, sys
-from pathlib import Path
-sys.path.insert(0, {tests!r})
-from tests.training.tiny_runs import tiny_config
-from tests.training.test_loop import Watcher, run_of
-die = lambda: os.kill(os.getpid(), getattr(signal, sys.argv[4]))
-config = tiny_config("train.workers=" + sys.argv[3])
-run_of(Path(sys.argv[1]), Path(sys.argv[2]), config, progress=Watcher(5, die))
-"""
-
-
-def in_a_process(corpus, run, workers, name):
-    script = KILLED.format(tests=str(Path(__file__).parents[2]))
-    command = [sys.executable, "-c", script, str(corpus), str(run), str(workers), name]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120)
-
-
 @pytest.mark.parametrize("workers", [0, 2])
 def test_killed_and_resumed_it_is_the_uncut_run(uncut, vectors_path, tmp_path, workers):
     run = tmp_path / "run"
-    done = in_a_process(vectors_path, run, workers, "SIGKILL")
-    assert done.returncode == -signal.SIGKILL, done.stderr
+    die = Watcher(5, lambda: os.kill(os.getpid(), signal.SIGKILL))
+    done = forked(run_of, vectors_path, run, tiny_config(f"train.workers={workers}"), progress=die)
+    assert done.code == -signal.SIGKILL, done.err
     assert Checkpoints(run).steps()[-1] == 4
     run_of(vectors_path, run, tiny_config(f"train.workers={workers}"), resume=True)
     assert_same_run(run, uncut[0])
