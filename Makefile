@@ -7,8 +7,8 @@ BIN := .venv/bin
 demo: .venv/installed
 	$(BIN)/mmcc demo -o demo $(if $(FRESH),--fresh)
 
-# A worker a core, up to eight: each loads torch, and beyond eight the longest file decides. Tests start hundreds of
-# processes, which would all compile the package anew if no bytecode were kept.
+# One worker per core, up to eight: each loads torch, and beyond eight the longest file decides. Tests start hundreds of
+# processes, which would all recompile the package if no bytecode were kept.
 test test-slow: export PYTHONDONTWRITEBYTECODE :=
 test: .venv/installed
 	$(BIN)/python -m pytest -n auto --maxprocesses 8
@@ -17,7 +17,7 @@ test-slow: .venv/installed
 	$(BIN)/python -m pytest -n auto --maxprocesses 8 -m slow
 
 fuzz: .venv/installed
-	$(BIN)/python -m pytest -m hypothesis --hypothesis-profile=fuzz
+	$(BIN)/python -m pytest -n auto --maxprocesses 8 -m hypothesis --hypothesis-profile=fuzz
 
 lint: .venv/installed
 	$(BIN)/ruff check .

@@ -19,13 +19,25 @@ _PUBLIC = {  # name → the module that has it
     "Config": "mmcc.training.config",
     "Corpus": "mmcc.corpus",
     "Dataset": "mmcc.corpus.find",
+    "Diverged": "mmcc.errors",
+    "Embedding": "mmcc.evaluation.adapter",
     "EvaluationTask": "mmcc.evaluation.task",
+    "Evaluator": "mmcc.evaluation.evaluator",
     "FrameEncoderSettings": "mmcc.models.encoders",
     "InputError": "mmcc.errors",
+    "Item": "mmcc.corpus.source",
+    "LabelledClip": "mmcc.corpus.source",
+    "Losses": "mmcc.objectives.losses",
     "Model": "mmcc.api",
     "ObjectiveConfig": "mmcc.objectives.spec",
     "ObjectiveSpec": "mmcc.objectives.spec",
+    "PerVideo": "mmcc.metrics",
+    "Source": "mmcc.corpus.source",
+    "SourceOptions": "mmcc.corpus.find",
+    "Task": "mmcc.corpus.source",
+    "TaskResult": "mmcc.evaluation.results",
     "TextEncoderSettings": "mmcc.models.text",
+    "UsageError": "mmcc.errors",
     "evaluate": "mmcc.api",
     "load_config": "mmcc.training.config",
     "load_model": "mmcc.api",
@@ -46,15 +58,27 @@ if TYPE_CHECKING:
     from mmcc.api import train as train
     from mmcc.corpus import Corpus as Corpus
     from mmcc.corpus.find import Dataset as Dataset
+    from mmcc.corpus.find import SourceOptions as SourceOptions
     from mmcc.corpus.find import register_dataset as register_dataset
+    from mmcc.corpus.source import Item as Item
+    from mmcc.corpus.source import LabelledClip as LabelledClip
+    from mmcc.corpus.source import Source as Source
+    from mmcc.corpus.source import Task as Task
+    from mmcc.errors import Diverged as Diverged
     from mmcc.errors import InputError as InputError
+    from mmcc.errors import UsageError as UsageError
+    from mmcc.evaluation.adapter import Embedding as Embedding
     from mmcc.evaluation.adapter import register_adapter as register_adapter
+    from mmcc.evaluation.evaluator import Evaluator as Evaluator
+    from mmcc.evaluation.results import TaskResult as TaskResult
     from mmcc.evaluation.task import EvaluationTask as EvaluationTask
     from mmcc.evaluation.task import register_task as register_task
+    from mmcc.metrics import PerVideo as PerVideo
     from mmcc.models.encoders import FrameEncoderSettings as FrameEncoderSettings
     from mmcc.models.encoders import register_frame_encoder as register_frame_encoder
     from mmcc.models.text import TextEncoderSettings as TextEncoderSettings
     from mmcc.models.text import register_text_encoder as register_text_encoder
+    from mmcc.objectives.losses import Losses as Losses
     from mmcc.objectives.spec import ObjectiveConfig as ObjectiveConfig
     from mmcc.objectives.spec import ObjectiveSpec as ObjectiveSpec
     from mmcc.objectives.spec import register_objective as register_objective

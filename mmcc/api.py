@@ -5,6 +5,7 @@ Shapes: P frames or texts, H × W pixels, F feature dims, D dims.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -14,6 +15,7 @@ import torch
 from torch import Tensor
 
 from mmcc.corpus import Corpus
+from mmcc.corpus.source import Skipped
 from mmcc.errors import UsageError
 from mmcc.evaluation.adapter import Embedding, TextAdapter
 from mmcc.evaluation.evaluate import Evaluation
@@ -22,6 +24,7 @@ from mmcc.models.nodes import TEXT
 from mmcc.tools.anticipate import RankedSteps, anticipate, open_clip
 from mmcc.tools.cache import Cache
 from mmcc.tools.cycles import Walk, find_cycles
+from mmcc.tools.domain import domain_warnings
 from mmcc.tools.footage import Footage, at_size, open_footage
 from mmcc.tools.model import ToolModel, open_model
 from mmcc.tools.search import Searcher, SearchResult
@@ -124,6 +127,7 @@ class Model:
         """
         sources = [photos] if isinstance(photos, str | Path) else list(photos)
         found = unshuffle(self._opened, [Path(each) for each in sources], self._cache)
+        _warn(found.warnings, found.skipped)
         if len(found.sets) != 1:
             raise UsageError(f"{len(found.sets)} sets were named; order one at a time.")
         return found.sets[0]
@@ -181,7 +185,10 @@ class Model:
         return ask(str(query), top)
 
     def _footage(self, videos: Iterable[PathLike]) -> list[Footage]:
-        return open_footage(self._opened, [Path(video) for video in videos], self._cache).footage
+        """What can be read of the videos; what cannot, and footage unlike the training data, is warned about."""
+        opened = open_footage(self._opened, [Path(video) for video in videos], self._cache)
+        _warn([*opened.notes, *domain_warnings(self._opened, opened.footage, self._cache)], opened.skipped)
+        return opened.footage
 
     def __repr__(self) -> str:
         return f"mmcc.Model({self.name!r})"
@@ -236,10 +243,16 @@ def evaluate(model: Model | PathLike, corpus: Corpus | PathLike, *, tasks: Itera
     return run_evaluation(source, _path(corpus), tasks=tasks)
 
 
+def _warn(lines: Iterable[str], skipped: Iterable[Skipped]) -> None:
+    """What the command line prints on stderr, as Python warnings of whoever called the API."""
+    for line in (*lines, *(f"skipped {each.path}: {each.reason}" for each in skipped)):
+        warnings.warn(line, stacklevel=4)
+
+
 def _path(corpus: Corpus | PathLike) -> Path:
     return corpus.path if isinstance(corpus, Corpus) else Path(corpus)
 
 
 def _silent(total: int) -> Callable[[str, float], None]:
-    """Progress that nobody watches."""
+    """No progress display."""
     return lambda path, share: None

@@ -6,7 +6,7 @@ FULL_DISK = "What was finished is saved. Free some space, and run the same comma
 
 
 class UsageError(Exception):
-    """A command, or a call, that was not understood: arguments that do not go together, a setting nobody knows."""
+    """A command, or a call, that was not understood: arguments that do not go together, an unknown setting."""
 
     def __init__(self, cause: str, remedy: str = "") -> None:
         self.remedy = remedy
@@ -30,7 +30,7 @@ class Diverged(Exception):
 
 
 class OutputError(Exception):
-    """The place we write to failed us. No file is to blame, and there is no point in going on with the next."""
+    """Writing failed (full or read-only disk), so continuing is pointless."""
 
     def __init__(self, cause: str, remedy: str = FULL_DISK) -> None:
         self.remedy = remedy

@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+import traceback
 from collections.abc import Iterable
 
 from mmcc.errors import InputError
@@ -27,6 +28,11 @@ def import_extensions(modules: Iterable[str], source: object) -> None:
         except ImportError as error:
             remedy = f"Install it, or run from the folder that {module.split('.')[0]} is in."
             raise InputError(str(source), f"needs the module {module} ({error})", remedy) from None
+        except Exception as error:  # whatever a user's module raises while it is imported
+            if os.environ.get("MMCC_DEBUG"):
+                traceback.print_exc()
+            cause = f"needs the module {module}, which raised {type(error).__name__}: {error}"
+            raise InputError(str(source), cause, "MMCC_DEBUG=1 shows where.") from None
         _IMPORTED[module] = None
 
 

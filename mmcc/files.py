@@ -64,7 +64,7 @@ def is_draft(path: Path) -> bool:
 
 
 def remove_drafts(folder: Path) -> None:
-    """Take away what killed writers left half written."""
+    """Remove drafts left by killed processes."""
     for draft in folder.glob(f"**/{_DRAFT}*"):
         draft.unlink(missing_ok=True)
 

@@ -31,7 +31,7 @@ class WrongSetting(ValueError):
 
 
 class UnknownSetting(WrongSetting):
-    """A `name` that nobody has registered: a module of the user's may be missing."""
+    """An unregistered `name`: a module of the user's may be missing."""
 
     remedy = UnknownName.remedy
 
@@ -62,7 +62,7 @@ class EitherOr:
     def check_pairs(self) -> None:
         for one, other in self.either_or:
             if (getattr(self, one) is None) == (getattr(self, other) is None):
-                raise ValueError(f"{one}: set it or {other}, and the other to null")
+                raise ValueError(f"{one}: set exactly one of it and {other}")
 
 
 def build(kind: type[Settings], values: Mapping[str, Any] | str, path: str = "") -> Settings:

@@ -3,7 +3,7 @@
     python -m scripts.publish_model RUN CORPUS mmcc/pretrained/NAME
 
 Writes the files that inference needs (no optimizer state, no local paths), the look of the training videos, by which
-unfamiliar footage is recognised, and, if the corpus has labelled steps, the calibration of `mmcc anticipate`.
+unfamiliar footage is recognized, and, if the corpus has labelled steps, the calibration of `mmcc anticipate`.
 The same run produces the same bytes. Write card.md yourself; an existing one is kept.
 """
 
@@ -40,7 +40,7 @@ def publish(run: Path, corpus: Corpus, out: Path) -> Domain:
     (out / "corpus.json").write_text(json.dumps(settings, indent=1) + "\n")
     domain = fit_domain(corpus, float(found.setting("data.held_out", 0.05)), corpus.manifest.size)
     if domain is None:
-        cause = "has too few videos to recognise unfamiliar footage"
+        cause = "has too few videos to recognize unfamiliar footage"
         raise InputError(corpus.path, cause, "Publish a model trained on more.")
     save_domain(domain, out / FILE)
     calibration = fit_calibration(open_model(out), corpus)

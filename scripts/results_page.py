@@ -18,16 +18,14 @@ from pathlib import Path
 from typing import Any
 
 from mmcc.report.tables import EMPTY, Cell, Column, Row, Table, to_markdown
+from mmcc.reproduce import plan
+from mmcc.reproduce.tables_rows import LABELS
 
 HEADLINE = "headline"
 
 _MARK = re.compile(r"<!-- (?P<table>\w+)(?: of (?P<folder>[\w-]+))? -->\n.*?<!-- end -->", re.DOTALL)
 _HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 
-_MODELS = {
-    **{"random": "Random init", "imagenet": "ImageNet", "cross_modal": "Cross-modal", "ra": "Repr. Ant."},
-    **{"tap": "TAP", "memdpc": "MemDPC", "mmcc": "MMCC", "mmcc+": "MMCC+"},
-}
 # Column, and where results.json has it: table, task, figure.
 _FIGURES = (
     (Column("R@1"), "table2", "anticipation", "recall@1"),
@@ -43,11 +41,11 @@ def headline(results: Mapping[str, Any]) -> str | None:
     if not all(name in tables for _, name, _, _ in _FIGURES):
         return None
     chance = [Cell(tables[name]["references"].get(task, {}).get(_chance(figure))) for _, name, task, figure in _FIGURES]
-    rows = [Row(("Chance",), tuple(chance), competes=False)]
-    for model, label in _MODELS.items():
+    rows = [Row((LABELS[plan.CHANCE],), tuple(chance), competes=False)]
+    for model in (*plan.UNTRAINED, *plan.TRAINED):
         cells = [_cell(tables[name]["figures"], model, task, figure) for _, name, task, figure in _FIGURES]
         if any(cell.known for cell in cells):
-            rows.append(Row((label,), tuple(cells)))
+            rows.append(Row((LABELS[model],), tuple(cells)))
     return to_markdown(Table("Headline", ("model",), tuple(column for column, *_ in _FIGURES), tuple(rows)))
 
 

@@ -82,3 +82,15 @@ def test_wrong_calls_are_said(folder):
         mmcc.train(mmcc.Config(), "cooking.corpus", "run", overrides=["train.steps=1"])
     with pytest.raises(mmcc.InputError, match="no such folder"):
         mmcc.load_model("nowhere")
+
+
+def test_what_the_tools_would_print_is_warned_about(folder):
+    (folder / "broken.mp4").write_bytes(b"no video")
+    with pytest.warns(UserWarning) as caught:
+        mmcc.load_model("kitchen").transitions("soup.mp4", "broken.mp4", top=1)
+    said = [str(each.message) for each in caught]
+    assert any(line.startswith("skipped broken.mp4:") for line in said)
+    assert any("unlike what kitchen was trained on" in line for line in said)
+    assert all(each.filename == __file__ for each in caught)
+    with pytest.raises(UsageError, match="no evaluation task is named 'cooking'"):
+        mmcc.evaluate("kitchen", "cooking.corpus", tasks=["cooking"])

@@ -82,7 +82,7 @@ def lines_for_your_own_video(home: Path) -> list[list[str]]:
     return [line.replace("~", str(home)).split()[1:] for line in lines]
 
 
-@pytest.mark.parametrize("document", ["README.md", "docs/corpus.md", "docs/kitchen.md", "docs/results/protocol.md"])
+@pytest.mark.parametrize("document", ["README.md", "docs/api.md", "docs/corpus.md", "docs/kitchen.md"])
 def test_python_in_the_documents_runs(home, monkeypatch, document):
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / document).read_text(), re.DOTALL)
     assert blocks

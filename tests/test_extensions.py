@@ -16,8 +16,8 @@ from tests.forked import forked, forked_code, load_torch
 
 MODULE = """
 from dataclasses import dataclass
+from typing import ClassVar
 
-import torch
 from torch import nn
 
 from mmcc.models.encoders import FrameEncoderSettings, register_frame_encoder
@@ -27,6 +27,7 @@ from mmcc.objectives.spec import FUTURE, ObjectiveConfig, ObjectiveSpec, registe
 
 @dataclass(frozen=True)
 class StretchSettings(FrameEncoderSettings):
+    reads_features: ClassVar[bool] = True
     name: str = "stretch"
     factor: float = 1.0
     feature_dims: int = 0
@@ -142,6 +143,27 @@ def test_an_unregistered_name_is_a_usage_error(vectors_path, tmp_path, monkeypat
     printed = capsys.readouterr().err
     assert said in printed and "Traceback" not in printed
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("broken", ["1 / 0", "import mmcc.no_such_module"])
+def test_a_module_that_fails_to_import_is_not_our_bug(vectors_path, tmp_path, monkeypatch, capsys, broken):
+    (tmp_path / "broken_extension.py").write_text(broken)
+    monkeypatch.chdir(tmp_path)
+    assert main(["train", str(vectors_path), "-o", "run", "--import", "broken_extension"]) == 2
+    told = capsys.readouterr().err
+    assert "--import: broken_extension" in told and "Traceback" not in told
+
+
+def test_a_run_trained_from_python_knows_its_modules(trained, vectors_path):
+    script = (
+        "import plugins.toy, mmcc\n"
+        "small = ['model.dims=8', 'train.batch_size=2', 'train.workers=0', 'train.steps=1']\n"
+        "own = ['objective.name=next-frame', 'model.frame_encoder=stretch']\n"
+        f"mmcc.train(None, {str(vectors_path)!r}, 'from-python', overrides=[*small, *own])\n"
+        "print(mmcc.load_config('from-python/config.yaml').imports)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], cwd=trained, capture_output=True, text=True)
+    assert done.stdout == "('plugins.toy',)\n", done.stderr
 
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "extending.md"

@@ -1,6 +1,6 @@
 """Small classifiers that look for leaks: what an input reveals but should not.
 
-Ridge regression on ±1 labels at several strengths of regularisation, also on random nonlinear features of the input.
+Ridge regression on ±1 labels at several strengths of regularization, also on random nonlinear features of the input.
 The best held-out accuracy of all is reported, which errs towards finding a leak.
 """
 

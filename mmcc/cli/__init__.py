@@ -1,1 +1,1 @@
-"""The verbs of the command line: a file each, and no logic of their own."""
+"""The commands: one file each, without logic."""

@@ -17,11 +17,11 @@ def anticipate(
     clip: Annotated[str, Arg("a video file, a photo, or CORPUS:VIDEO-ID")],
     /,
     *,
-    steps: Annotated[Path | None, Arg("the steps that may come, one per line", metavar="FILE")] = None,
-    task: Annotated[str | None, Arg("or the steps of a task, named by its title or id", metavar="NAME")] = None,
+    steps: Annotated[Path | None, Arg("candidate steps, one per line", metavar="FILE")] = None,
+    task: Annotated[str | None, Arg("use the steps of this how-to task, by its title or id", metavar="NAME")] = None,
     crosstask: Annotated[
         Path | None,
-        Arg("the CrossTask release or corpus with the task (default: CLIP's corpus)", metavar="FOLDER"),
+        Arg("the CrossTask release or corpus with that task (default: CLIP's corpus)", metavar="FOLDER"),
     ] = None,
     start: Annotated[
         str | None, Arg("where the clip begins, as 1:23 (default: 20 s before its end)", short="--from", metavar="TIME")
@@ -51,7 +51,7 @@ def anticipate(
     from mmcc.tools.model import open_model
 
     if (steps is None) == (task is None):
-        raise UsageError("say which steps may come: either --steps FILE or --task NAME.")
+        raise UsageError("list the candidate steps: use --steps FILE or --task NAME.")
     try:
         begins, ends = (None if time is None else parse_clock(time) for time in (start, end))
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""A verb is a typed function; this module turns its signature into a command line.
+"""A command is a typed function; this module turns its signature into a command line.
 
 Positional-only parameters become positional arguments (a list takes one or more), the others become flags (a tuple
 takes as many values as it has elements); annotations give types and help:
@@ -42,7 +42,7 @@ class Overrides:
 def build_parser(prog: str, description: str, version: str, verbs: Iterable[Verb]) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog=prog, description=description, formatter_class=_Help)
     parser.add_argument("--version", action="version", version=f"{prog} {version}")
-    commands = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for verb in verbs:
         summary, _, details = inspect.cleandoc(verb.__doc__ or "").partition("\n")
         command = commands.add_parser(
@@ -58,7 +58,7 @@ def build_parser(prog: str, description: str, version: str, verbs: Iterable[Verb
 
 
 def call(parser: argparse.ArgumentParser, arguments: list[str] | None) -> int:
-    """Parse the arguments and call the verb."""
+    """Parse the arguments and call the command."""
     known, rest = parser.parse_known_args(arguments)
     values = vars(known)
     verb: Verb = values.pop("_verb")

@@ -22,7 +22,7 @@ def cycles(
     ] = None,
     modality: Annotated[Literal["vision", "text"], Arg("start at a frame, or at an utterance")] = "vision",
     top: Annotated[
-        int, Arg("how many that return to show, and how many that do not", metavar="N", least=1, most=100)
+        int, Arg("how many returning and how many non-returning cycles to show", metavar="N", least=1, most=100)
     ] = 3,
     sheet: Annotated[Path | None, Arg("draw the cycles, with attention over the timeline", metavar="PNG")] = None,
     json: Annotated[bool, Arg("print the cycles as JSON, with all weights")] = False,

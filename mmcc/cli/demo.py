@@ -16,7 +16,7 @@ def demo(
     fresh: Annotated[bool, Arg("start over instead of resuming")] = False,
     json: Annotated[bool, Arg("print results.json")] = False,
 ) -> int:
-    """Draw a small world of narrated video, train on it, evaluate, and write a report: eight minutes on two cores.
+    """Generate a small synthetic data set, train on it, evaluate, and write a report: about 7 minutes on 2 cores.
 
     Stop it at any time and run it again: it resumes where it stopped.
 

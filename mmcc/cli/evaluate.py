@@ -52,10 +52,7 @@ def evaluate(
     from mmcc.text import strict_json
 
     asked = None if tasks is None else [task.strip() for task in tasks.split(",")]
-    try:
-        find_tasks(asked)
-    except ValueError as error:
-        raise UsageError(f"--tasks: {error}") from None
+    find_tasks(asked)  # before anything is opened
     if output and not output.parent.is_dir():
         raise UsageError(f"-o {output}: there is no folder {output.parent}.")
     if imagenet and run != IMAGENET:

@@ -21,7 +21,7 @@ def ingest(
     size: Annotated[int, Arg("side of a stored frame, in pixels", metavar="PIXELS", least=8)] = 128,
     fit: Annotated[
         Literal["crop", "letterbox", "short"],
-        Arg("how frames are fitted: cropped to a square, in a square with bars, or scaled by the short side"),
+        Arg("how frames are fitted: cropped to a square, letterboxed, or scaled by the short side"),
     ] = "crop",
     exact: Annotated[bool, Arg("decode every frame; by default, frames that no other refers to are skipped")] = False,
     encoding: Annotated[
@@ -31,7 +31,7 @@ def ingest(
         float | None,
         Arg("read <id>.npy arrays [T, dims] with RATE vectors per second instead of video", metavar="RATE", above=0),
     ] = None,
-    transcribe: Annotated[bool, Arg("recognise speech in videos without captions (extra: asr)")] = False,
+    transcribe: Annotated[bool, Arg("recognize speech in videos without captions (extra: asr)")] = False,
     language: Annotated[str, Arg("language of captions to prefer", metavar="CODE")] = "en",
     videos: Annotated[Path | None, Arg("folder of a release's videos (default: beside it)", metavar="DIR")] = None,
     captions: Annotated[

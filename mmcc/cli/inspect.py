@@ -1,4 +1,4 @@
-"""`mmcc inspect`: summarise a corpus."""
+"""`mmcc inspect`: summarize a corpus."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ def inspect(
         Path | None, Arg("draw a contact sheet: a few videos, with the narration under the frames", metavar="PNG")
     ] = None,
 ) -> int:
-    """Summarise a corpus: counts, coverage, and what is missing or could not be read.
+    """Summarize a corpus: counts, coverage, and what is missing or could not be read.
 
     example:
       mmcc inspect cooking.corpus --sheet cooking.png
     """
     from mmcc.corpus import Corpus
-    from mmcc.corpus.summary import render_summary, summarise
+    from mmcc.corpus.summary import render_summary, summarize
     from mmcc.progress import bar
     from mmcc.report.contact_sheet import draw
 
     opened = Corpus.open(corpus)
-    summary = summarise(opened, bar("inspect"))
+    summary = summarize(opened, bar("inspect"))
     code = answer(dataclasses.asdict(summary), render_summary(summary), as_json=json)
     if sheet:
         draw(opened, sheet)

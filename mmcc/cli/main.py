@@ -1,4 +1,4 @@
-"""The command line: verbs with typed signatures, exit codes, and one-line errors. It contains no other logic."""
+"""The command line: commands with typed signatures, exit codes, and one-line errors. It contains no other logic."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ VERBS = (
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one verb; turn errors into a message for people and an exit code for scripts."""
+    """Run one command; turn errors into a message for people and an exit code for scripts."""
     parser = build_parser("mmcc", "Learn how the world changes from narrated video.", __version__, VERBS)
     signal.signal(signal.SIGTERM, _terminate)
     try:

@@ -1,4 +1,4 @@
-"""The argument that names a trained model, the same in every verb."""
+"""The argument that names a trained model, the same in every command."""
 
 from mmcc.cli.arguments import Arg
 from mmcc.pretrained import shipped_names

@@ -1,4 +1,4 @@
-"""`mmcc neurons`: what single neurons stand for."""
+"""`mmcc neurons`: what single neurons respond to."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def neurons(
     top: Annotated[int, Arg("how many verbs and how many nouns to show", metavar="N", least=1)] = 6,
     json: Annotated[bool, Arg("print them as JSON")] = False,
 ) -> int:
-    """Show which neurons of a model stand for which words, with the pictures that excite them and where.
+    """Show which neurons respond to which words, with the images (and regions) that activate them most.
 
     examples:
       mmcc neurons runs/kitchen kitchen.corpus -o neurons.html

@@ -1,4 +1,4 @@
-"""How a verb answers: JSON or text on stdout, everything else on stderr, an exit code."""
+"""How a command answers: JSON or text on stdout, everything else on stderr, an exit code."""
 
 from __future__ import annotations
 

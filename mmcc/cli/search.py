@@ -26,7 +26,7 @@ def search(
         tuple[str, str] | None,
         Arg("find what changes from the first into the second, later in the same video", metavar="TEXT"),
     ] = None,
-    text: Annotated[str | None, Arg("find what shows this", metavar="TEXT")] = None,
+    text: Annotated[str | None, Arg("find moments that match this text", metavar="TEXT")] = None,
     top: Annotated[int, Arg("how many moments", metavar="N", least=1, most=1000)] = 10,
     window: Annotated[
         float, Arg("leave out moments within this many seconds of a better one", metavar="SECONDS", least=0)

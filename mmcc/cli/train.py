@@ -17,18 +17,21 @@ def train(
     /,
     *,
     output: Annotated[
-        Path | None, Arg("run folder (created, or with --resume resumed)", short="-o", metavar="RUN")
+        Path | None, Arg("run folder (created, or resumed with --resume)", short="-o", metavar="RUN")
     ] = None,
     config: Annotated[
         str | None,
-        Arg(f"a .yaml file, or one of {', '.join(shipped_configs())} (default: MMCC+)", metavar="NAME"),
+        Arg(
+            f"a .yaml file, or one of {', '.join(shipped_configs())} (default: MMCC+ at the paper's size)",
+            metavar="NAME",
+        ),
     ] = None,
     resume: Annotated[bool, Arg("resume a stopped run")] = False,
     print_config: Annotated[bool, Arg("print every setting with its value, and exit")] = False,
     json: Annotated[bool, Arg("print the outcome as JSON")] = False,
     settings: Annotated[dict[str, str], Overrides()],
 ) -> int:
-    """Train a model to cycle through narrated video, and so to predict what comes next.
+    """Train a model on narrated video to predict what comes next.
 
     Any setting can be given by its dotted name, e.g. --train.lr 1e-4. Training can be stopped at any time; run it
     again with --resume to continue, to the same weights.

@@ -28,6 +28,7 @@ class SourceOptions(NamedTuple):
     captions: Path | None  # where the captions are, if elsewhere
     media_suffixes: frozenset[str]  # of video files, or of feature arrays
     language: str  # of the preferred captions
+    category: str | None = None  # of an index that has categories
 
 
 class Dataset(NamedTuple):
@@ -65,7 +66,7 @@ def find_source(
     for name in _DATASETS:
         dataset = _DATASETS.find(name)
         if dataset.matches(src):
-            return dataset.read(src, SourceOptions(videos, captions, suffixes, language))
+            return dataset.read(src, SourceOptions(videos, captions, suffixes, language, category))
     if is_howto100m(src):
         return read_howto100m(
             src, videos=videos, captions=captions, category=category, media_suffixes=suffixes, language=language

@@ -27,7 +27,7 @@ class IngestReport:
     skipped: list[Skipped] = field(default_factory=list)
     partial: list[dict[str, Any]] = field(default_factory=list)
     uncaptioned: list[str] = field(default_factory=list)
-    silent: list[str] = field(default_factory=list)  # no captions, and no speech was recognised
+    silent: list[str] = field(default_factory=list)  # no captions, and no speech was recognized
     others: int = 0  # videos of the corpus that are not from this source
     already_done: int = 0  # by an earlier run
     absent: int = 0  # listed in the release, but neither video nor captions were found

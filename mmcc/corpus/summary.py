@@ -73,7 +73,7 @@ class _Span(NamedTuple):
     end: float
 
 
-def summarise(corpus: Corpus, watch: Callable[[list[str]], Iterable[str]] = iter) -> Summary:
+def summarize(corpus: Corpus, watch: Callable[[list[str]], Iterable[str]] = iter) -> Summary:
     """Go through a corpus once; `watch` may show progress."""
     manifest = corpus.manifest
     summary = Summary(

@@ -46,18 +46,18 @@ _SHOWN = 3  # held-out videos that the tools are run on
 
 @dataclass(frozen=True)
 class DemoSettings:
-    """As much as eight minutes on two cores allow."""
+    """As much as fits into about 7 minutes on 2 cores."""
 
     videos: int = 440  # 95 s to draw on two cores; 63 of them are held out for testing
     tasks: int = 7  # of the kitchen's 18: 50 videos of each, enough to learn more than who cooks where
     drawn: int = 96  # pixels a side in the videos, as in the full kitchen
     size: int = 48  # and in the corpus
-    steps: int = 600  # training steps of MMCC+ and of its baseline, 0.23 s each: the rest of the eight minutes
+    steps: int = 600  # training steps of MMCC+ and of its baseline, 0.23 s each: the rest of the time
     overrides: tuple[str, ...] = ("train.warmup_steps=60",)  # else the first hundred steps hardly learn anything
 
 
 class Tool(Protocol):
-    """A verb that takes videos and draws a sheet."""
+    """A command that takes videos and draws a sheet."""
 
     def __call__(self, run: str, videos: list[Path], /, *, sheet: Path) -> int: ...
 
@@ -246,7 +246,7 @@ def _open(out: Path, identity: dict[str, Any]) -> _Done:
         raise InputError(out, f"cannot be used: {error.strerror}", "Choose a folder you can write to.") from None
     if not path.is_file():
         if there:
-            raise InputError(out, f"holds other files, such as {there[0]}", "Choose a new folder with -o.")
+            raise InputError(out, f"contains other files, such as {there[0]}", "Choose a new folder with -o.")
         new = _Done(path, identity)
         new.save()  # first, so that a demo that is killed at once can be resumed
         return new
@@ -256,7 +256,7 @@ def _open(out: Path, identity: dict[str, Any]) -> _Done:
     except (OSError, ValueError, KeyError, TypeError):
         raise InputError(path, "cannot be read", "Start over with --fresh (make demo FRESH=1).") from None
     if known.identity != identity:
-        raise InputError(out, "holds a demo of another version", "Start over with --fresh (make demo FRESH=1).")
+        raise InputError(out, "contains a demo of another version", "Start over with --fresh (make demo FRESH=1).")
     known.finished = [name for name in known.finished if all((out / each).exists() for each in _LEAVES.get(name, ()))]
     return known
 

@@ -16,6 +16,8 @@ from typing import Any
 
 from mmcc.report.measured import Evaluation
 from mmcc.report.tables import Cell, Column, Row, Table, to_markdown
+from mmcc.reproduce import plan
+from mmcc.reproduce.tables_rows import LABELS
 
 SCHEMA = 1
 MMCC_PLUS, CROSS_MODAL, CHANCE, ORACLE = "mmcc+", "cross_modal", "chance", "oracle"
@@ -35,7 +37,12 @@ _HEADS = {
     "exact_return": Column("returns"),
     "forward_share": Column("forward"),
 }
-_NAMES = {MMCC_PLUS: "MMCC+", CROSS_MODAL: "cross-modal", CHANCE: "chance", ORACLE: "oracle"}
+_NAMES = {
+    MMCC_PLUS: LABELS[plan.PLUS],
+    CROSS_MODAL: LABELS[plan.CROSS_MODAL].lower(),
+    CHANCE: LABELS[plan.CHANCE].lower(),
+    ORACLE: "oracle",
+}
 
 
 def demo_results(evaluations: Mapping[str, Evaluation], seconds: Mapping[str, float]) -> dict[str, Any]:

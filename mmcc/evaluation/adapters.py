@@ -17,7 +17,7 @@ from mmcc.errors import InputError
 from mmcc.evaluation.adapter import Embedding, ModelAdapter
 from mmcc.evaluation.runs import BEST, Checkpoint, find_checkpoint
 from mmcc.models.nodes import TEXT, VISION
-from mmcc.models.registry import Model, load_model
+from mmcc.models.registry import Network, load_network
 from mmcc.models.weights import WeightsError
 from mmcc.objectives.spec import COMBINE, FUTURE, PAST, SKILLS, TEXT_SKILL, spec_of
 from mmcc.training.config import Config
@@ -46,7 +46,7 @@ class TrainedAdapter:
 
     def __init__(
         self,
-        model: Model,
+        model: Network,
         skills: frozenset[str] = SKILLS,
         words: Words | None = None,
         *,
@@ -107,7 +107,7 @@ def open_adapter(source: str | Path, *, checkpoint: str | int = BEST) -> ModelAd
     found = find_checkpoint(Path(source), checkpoint)
     objective = Config.from_yaml(found.folder / CONFIG).objective  # imports what the run imported
     try:
-        model = load_model(found.folder)
+        model = load_network(found.folder)
     except WeightsError as error:
         raise InputError(error.path, error.cause, error.remedy) from None
     spec = spec_of(objective)

@@ -47,7 +47,7 @@ def evaluate(adapter: ModelAdapter, videos: Sequence[EmbeddedVideo], tasks: Mapp
     """Recalls and percentile ranks of later steps among the texts of all the given tasks.
 
     `…/current_removed`: the same without the clip's own step among the candidates (unless a later step has the same
-    text), since a score that only recognises the present ranks it first. `percentile_current` is the rank of that
+    text), since a score that only recognizes the present ranks it first. `percentile_current` is the rank of that
     step: below 50, the model looks for the future away from the present.
     """
     clips, notes = _gather(videos, tasks)

@@ -133,12 +133,12 @@ def fit_linear(x_PD: Tensor, label_P: Tensor, held_out_P: Tensor) -> Tensor:
     losses = []
     weights_D = x_PD.new_zeros(x_PD.shape[1])
     for strength in STRENGTHS:
-        weights_D = _minimised(turned_PD[~held_out_P], strength, weights_D)
+        weights_D = _minimized(turned_PD[~held_out_P], strength, weights_D)
         losses.append(float(F.softplus(-turned_PD[held_out_P] @ weights_D).mean()))
-    return _minimised(turned_PD, STRENGTHS[int(np.argmin(losses))], weights_D)
+    return _minimized(turned_PD, STRENGTHS[int(np.argmin(losses))], weights_D)
 
 
-def _minimised(turned_PD: Tensor, strength: float, start_D: Tensor) -> Tensor:
+def _minimized(turned_PD: Tensor, strength: float, start_D: Tensor) -> Tensor:
     weights_D = start_D.clone().requires_grad_()
     optimizer = torch.optim.LBFGS(
         [weights_D],

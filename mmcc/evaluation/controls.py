@@ -5,7 +5,7 @@
 
     w = argmin  Σ (w · z + b - t / T)² + λ n |w|²
 
-over the frames of training videos, with z standardised and λ chosen on a fifth of the videos.
+over the frames of training videos, with z standardized and λ chosen on a fifth of the videos.
 
 Shapes: n frames, C clips, D dims.
 """

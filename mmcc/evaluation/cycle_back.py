@@ -28,14 +28,20 @@ from mmcc.evaluation.adapters import TrainedAdapter
 from mmcc.evaluation.results import TaskResult
 from mmcc.evaluation.task import EvaluationTask, NotMeasured
 from mmcc.metrics import Floats, PerVideo
-from mmcc.models.model import MMCC
 from mmcc.models.nodes import Nodes
+from mmcc.models.registry import Network
 from mmcc.objectives.config import CycleConfig
-from mmcc.objectives.scoring import MODALITIES, Scores, correspondence_scores, cycle_scores, padded_spans, scored_walk
-from mmcc.objectives.spec import spec_of
+from mmcc.objectives.scoring import (
+    MODALITIES,
+    Scores,
+    padded_spans,
+    scored_walk,
+    trained_cycle_scores,
+    trained_scores,
+)
+from mmcc.objectives.spec import SKILLS, spec_of
 from mmcc.training.config import Config
 from mmcc.training.run import CONFIG
-from mmcc.training.validation import SKILL_OF
 
 if TYPE_CHECKING:
     from mmcc.evaluation.evaluator import Evaluator
@@ -47,17 +53,21 @@ CROSS_MODAL = ("cross_modal_rank", "cross_modal_rank_steps")
 
 
 def evaluate(
-    model: MMCC,
+    model: Network,
     vocabulary: Vocabulary,
     corpus: Corpus,
     ids: Sequence[str],
     data: DataConfig,
     cycle: CycleConfig,
     *,
+    skills: frozenset[str] = SKILLS,
     starts: int = 8,
     batch_size: int = 16,
 ) -> TaskResult:
-    """Cycles and correspondence on the segments of the given videos; `starts` per segment and modality."""
+    """Cycles and correspondence on the segments of the given videos; `starts` per segment and modality.
+
+    `cycle` is that of `ObjectiveSpec.walk_of`; figures that the `skills` were not trained for are left out.
+    """
     _require_whole(model)
     videos = UsableVideos(corpus, "test", data, ids)
     sums = _Sums(videos.ids)
@@ -70,16 +80,16 @@ def evaluate(
             for batch in validation_batches(videos, vocabulary, batch_size=batch_size):
                 nodes = _finite(model(batch.to(device)), batch.videos, corpus)
                 shown = [[(step.start, step.end) for step in corpus[video].steps] for video in batch.videos]
-                sums.add(batch.videos, correspondence_scores(nodes, padded_spans(shown).to(device)))
-                sums.add(batch.videos, cycle_scores(model, nodes, batch.samples, walk))
-                uniform = cycle_scores(model, nodes, batch.samples, replace(walk, starts="random"))
+                spans = padded_spans(shown).to(device)
+                sums.add(batch.videos, trained_scores(model, nodes, batch.samples, spans, walk, skills))
+                uniform = trained_cycle_scores(model, nodes, batch.samples, replace(walk, starts="random"), skills)
                 sums.add(batch.videos, {f"{name}/{UNIFORM}": scores for name, scores in uniform.items()})
     finally:
         model.train(was_training)
     return _result(sums, videos)
 
 
-def _require_whole(model: MMCC) -> None:
+def _require_whole(model: Network) -> None:
     """A rank counts how many nodes score less than the start: with NaN none does, which looks like a valid rank."""
     broken = [name for name, tensor in model.state_dict().items() if not tensor.isfinite().all()]
     if broken:
@@ -114,13 +124,16 @@ class _Sums:
                 np.add.at(sums, place, _numbers(more))
 
     def figure(self, name: str, scale: float = 1.0) -> PerVideo:
-        """A figure of one modality."""
-        totals, counts = self._sums[name]
+        """A figure of one modality; without a count where the model's skills do not include it."""
+        totals, counts = self._of(name)
         return PerVideo(self.videos, scale * totals, counts)
+
+    def _of(self, name: str) -> tuple[Floats, Floats]:
+        return self._sums.get(name, (np.zeros(len(self.videos)), np.zeros(len(self.videos))))
 
     def both(self, name: str, scale: float = 1.0) -> PerVideo:
         """The mean over the modalities: each counts half, however many nodes it has."""
-        sides = [self._sums[f"{modality}/{name}"] for modality in MODALITIES]
+        sides = [self._of(f"{modality}/{name}") for modality in MODALITIES]
         sides = [(totals, counts) for totals, counts in sides if counts.any()]
         all_counts = sum(counts.sum() for _, counts in sides)
         totals, counts = np.zeros(len(self.videos)), np.zeros(len(self.videos))
@@ -144,12 +157,15 @@ def _result(sums: _Sums, videos: UsableVideos) -> TaskResult:
 def _references(sums: _Sums) -> dict[str, float]:
     """By chance a rank is 50, one cycle in N returns to its start, and a walk goes forward as often as a random node is
     later."""
-    references = {f"chance/{name}": 50.0 for name in CROSS_MODAL}
+    references = {f"chance/{name}": 50.0 for name in CROSS_MODAL if sums.both(name).counts.any()}
     for variant in ("", f"/{UNIFORM}"):
-        references |= {f"chance/{name}{variant}": 50.0 for name in RANKS}
-        returns = sums.both(f"exact_return_chance{variant}", 100.0).mean
-        references |= {f"chance/{name}{variant}": returns for name in ("exact_return", "exact_return_hard")}
-        references[f"chance/goes_forward{variant}"] = sums.both(f"goes_forward_chance{variant}", 100.0).mean
+        references |= {f"chance/{name}{variant}": 50.0 for name in RANKS if sums.both(f"{name}{variant}").counts.any()}
+        returns = sums.both(f"exact_return_chance{variant}", 100.0)
+        if returns.counts.any():
+            references |= {f"chance/{name}{variant}": returns.mean for name in ("exact_return", "exact_return_hard")}
+        forward = sums.both(f"goes_forward_chance{variant}", 100.0)
+        if forward.counts.any():
+            references[f"chance/goes_forward{variant}"] = forward.mean
     return references
 
 
@@ -172,27 +188,19 @@ def _numbers(tensor: Tensor) -> Floats:
 def _run(evaluator: Evaluator) -> TaskResult:
     """The figures that the model's skills were trained for."""
     adapter, checkpoint = evaluator.adapter, evaluator.checkpoint
-    if checkpoint is None or not isinstance(adapter, TrainedAdapter) or not isinstance(adapter.model, MMCC):
-        raise NotMeasured(f"{adapter.name} walks no cycles")
+    if checkpoint is None or not isinstance(adapter, TrainedAdapter):
+        raise NotMeasured(f"{adapter.name} cannot follow cycles")
     if adapter.words is None:
         raise NotMeasured(f"{adapter.name} does not embed text")
     config = Config.from_yaml(checkpoint.folder / CONFIG)
-    cycle = spec_of(config.objective).cycle(config.objective)
+    walk = spec_of(config.objective).walk_of(config.objective)
     corpus, videos = evaluator.videos.corpus, evaluator.videos.primary
+    words, skills = adapter.words.vocabulary, adapter.skills
     try:
-        result = evaluate(adapter.model, adapter.words.vocabulary, corpus, videos, config.data, cycle)
+        return evaluate(adapter.model, words, corpus, videos, config.data, walk, skills=skills)
     except ValueError as error:  # pictures for a model of feature vectors, or the other way round
         cause, _, remedy = str(error).partition("\n")
         raise InputError(corpus.path, f"does not fit {adapter.name}: {cause}", remedy) from None
-    trained = [name for name, skill in SKILL_OF.items() if skill in adapter.skills]
-    figures = {name: figure for name, figure in result.figures.items() if _is_among(name, trained)}
-    references = {name: value for name, value in result.references.items() if _is_among(name, trained)}
-    return TaskResult(result.task, figures, references, result.notes)
-
-
-def _is_among(name: str, figures: Sequence[str]) -> bool:
-    """Whether "chance/vision/cycle_rank/uniform_starts", say, belongs to one of the figures."""
-    return any(part in figures for part in name.split("/"))
 
 
 CYCLE = EvaluationTask(

@@ -13,7 +13,7 @@ from typing import Any
 
 from mmcc.corpus import Corpus
 from mmcc.data.config import DataConfig
-from mmcc.errors import InputError
+from mmcc.errors import InputError, UsageError
 from mmcc.evaluation.adapter import ModelAdapter, build_adapter
 from mmcc.evaluation.adapters import open_adapter
 from mmcc.evaluation.evaluator import Bars, Evaluator
@@ -24,6 +24,7 @@ from mmcc.evaluation.task import EvaluationTask, NotMeasured, task_choices
 from mmcc.evaluation.videos import EvaluationVideos
 from mmcc.metrics import bootstrap
 from mmcc.pretrained import with_shipped
+from mmcc.registry import UnknownName
 
 IMAGENET = "imagenet"  # the model whose weights may come from a file
 
@@ -87,7 +88,8 @@ def find_tasks(names: Iterable[str] | None = None) -> list[EvaluationTask]:
     wanted = list(choices if names is None else names)
     unknown = [name for name in wanted if name not in choices]
     if unknown:
-        raise ValueError(f"no evaluation task is named {unknown[0]!r}. Choose from {', '.join(choices)}.")
+        known = f"no evaluation task is named {unknown[0]!r} (known: {', '.join(choices)})"
+        raise UsageError(known, UnknownName.remedy)
     return list(dict.fromkeys(task for name in wanted for task in choices[name]))
 
 

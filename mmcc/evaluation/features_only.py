@@ -71,7 +71,7 @@ def imagenet_adapter(corpus: Corpus, *, weights: Path | None = None, pixels: int
     """torchvision's ResNet-18 from a local .safetensors; without one, the EfficientNet-Lite0 of extra `imagenet`."""
     if corpus.manifest.encoding == "float32":
         remedy = "Ingest the videos themselves, or leave this model out."
-        raise InputError(corpus.path, "holds feature vectors, and ImageNet networks take pictures", remedy)
+        raise InputError(corpus.path, "contains feature vectors, but ImageNet networks expect images", remedy)
     network = _efficientnet() if weights is None else _resnet(weights)
 
     def features(frames_PHWC: Tensor) -> Tensor:

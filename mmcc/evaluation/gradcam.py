@@ -1,4 +1,4 @@
-"""Grad-CAM (Selvaraju et al., 2017): which parts of a picture excite a neuron of z.
+"""Grad-CAM (Selvaraju et al., 2017): which parts of a picture activate a neuron of z.
 
     w_c = mean over places of ∂z_neuron / ∂A_c          A_c: channel c of a stage's maps
     map = ReLU(Σ_c w_c A_c), brought to the picture's size
@@ -24,14 +24,14 @@ LAST_STAGE = "layer4"
 @torch.inference_mode(False)
 @torch.enable_grad()
 def grad_cam(encoder: nn.Module, frames_PHWC: Tensor, neuron: int, *, stage: str = LAST_STAGE) -> NDArray[np.float32]:
-    """Maps [P, H, W] from 0 to 1, each scaled by its own maximum; all 0 where nothing excites the neuron.
+    """Maps [P, H, W] from 0 to 1, each scaled by its own maximum; all 0 where nothing activates the neuron.
 
     `encoder`: a model's `frame_encoder`, a ResNet. Earlier stages ("layer3") give finer maps of simpler things.
     """
     if not isinstance(encoder, ResNetEncoder):
         raise ValueError("Grad-CAM needs pictures and their ResNet (model.frame_encoder: resnet18)")
-    maps_PChw, excitement_P = _run(encoder, frames_PHWC, neuron, stage)
-    (gradient_PChw,) = torch.autograd.grad(excitement_P.sum(), maps_PChw)
+    maps_PChw, activation_P = _run(encoder, frames_PHWC, neuron, stage)
+    (gradient_PChw,) = torch.autograd.grad(activation_P.sum(), maps_PChw)
     weights_PC11 = gradient_PChw.mean(dim=(2, 3), keepdim=True)
     seen_P1hw = (weights_PC11 * maps_PChw.detach()).sum(dim=1, keepdim=True).relu()
     size = frames_PHWC.shape[1:3]

@@ -57,7 +57,7 @@ class Place(NamedTuple):
 
 
 class Neuron(NamedTuple):
-    """A dimension of z, the word it correlates with, and frames that excite it."""
+    """A dimension of z, the word it correlates with, and frames that activate it."""
 
     word: str
     neuron: int
@@ -112,7 +112,7 @@ def dissect(
 
 def evaluate(videos: Sequence[EmbeddedVideo], corpus: Corpus) -> TaskResult:
     """ρ of the neurons that correlate best with three verbs and three nouns. It is a mean over frames, of the product
-    of both standardised ranks, so it splits by video; resampling videos keeps the ranks computed over all of them."""
+    of both standardized ranks, so it splits by video; resampling videos keeps the ranks computed over all of them."""
     found = dissect(videos, corpus, pictures=0)
     spoken, z_AD = spoken_words(videos, corpus), torch.cat([video.frames.z for video in videos])
     chance, z_FD = by_chance(z_AD, spoken), z_AD[torch.from_numpy(spoken.frames)]
@@ -123,7 +123,7 @@ def evaluate(videos: Sequence[EmbeddedVideo], corpus: Corpus) -> TaskResult:
             said_F = np.zeros(len(spoken.frames))
             said_F[spoken.row[spoken.column == spoken.words.index(each.word)]] = 1
             ranks_F = mid_ranks(z_FD[:, each.neuron].numpy()[None])[0]
-            products_F = _standardised(ranks_F) * _standardised(said_F)
+            products_F = _standardized(ranks_F) * _standardized(said_F)
             name = f"spearman_rho/{kind}/{each.word}"
             figures[name] = PerVideo.of(products_F, of_video, [video.id for video in videos])
             references[f"chance/{name}"] = chance[each.word]
@@ -188,7 +188,7 @@ def spearman(activations_FD: Tensor, spoken: SpokenWords) -> NDArray[np.float64]
     return rho_DW
 
 
-def _standardised(values_F: NDArray[np.float64]) -> NDArray[np.float64]:
+def _standardized(values_F: NDArray[np.float64]) -> NDArray[np.float64]:
     centred: NDArray[np.float64] = values_F - values_F.mean()
     return centred / float(centred.std())
 

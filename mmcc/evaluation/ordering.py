@@ -1,7 +1,7 @@
 """The best order of a set of items, from a value for each ordered pair.
 
-    cheapest path     order minimising   Σ_j cost[x_j, x_{j+1}]                      (Section 4.3, with the null node)
-    all pairs         order maximising   Σ_{i before j} margin[i, j]
+    cheapest path     order minimizing   Σ_j cost[x_j, x_{j+1}]                      (Section 4.3, with the null node)
+    all pairs         order maximizing   Σ_{i before j} margin[i, j]
 
 Both are exact up to 15 items, by dynamic programming over subsets, and found by local search above. Which of several
 equally good orders is found depends on how the items are numbered: number them at random where that must not matter.

@@ -15,6 +15,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from mmcc.registry import Registry
+
 if TYPE_CHECKING:
     from mmcc.evaluation.evaluator import Evaluator
     from mmcc.evaluation.results import TaskResult
@@ -62,37 +64,33 @@ class EvaluationTask:
         return {**self.headline, **described}
 
 
-_ADDED: dict[str, EvaluationTask] = {}
+_TASKS: Registry[EvaluationTask] = Registry("evaluation task")
 
 
 def register_task(task: EvaluationTask) -> EvaluationTask:
     """Make a task known to `mmcc evaluate`; a name, and the name of a group, belongs to one task or group only."""
-    if _ADDED.get(task.name) is task:
-        return task  # its module was imported twice
-    known = known_tasks()
+    known_tasks()  # so that those that come with mmcc are first, and keep their names
     if not task.name or "," in task.name:
         raise ValueError(f"an evaluation task cannot be named {task.name!r}: --tasks separates names by commas")
-    if task.name in known or task.name in {each.group for each in known.values()}:
+    if task.name in {_TASKS.find(name).group for name in _TASKS}:
         raise ValueError(f"an evaluation task named {task.name!r} is registered already")
-    if task.group in known:
+    if task.group in _TASKS:
         raise ValueError(f"{task.group!r} cannot be the group of {task.name!r}: it is the name of an evaluation task")
-    _ADDED[task.name] = task
+    _TASKS.add(task.name, task)
     return task
 
 
 def known_tasks() -> dict[str, EvaluationTask]:
-    """Every task by name: those that come with mmcc, then those registered."""
-    from mmcc.evaluation.tasks import TASKS  # here, since each of them is built from the class above
+    """Every task by name, in the order of registration: those that come with mmcc first."""
+    import mmcc.evaluation.tasks  # noqa: F401  (registers them; each is built from the class above)
 
-    return {task.name: task for task in (*TASKS, *_ADDED.values())}
+    return {name: _TASKS.find(name) for name in _TASKS}
 
 
 def find_task(name: str) -> EvaluationTask:
-    """The task of a name."""
-    known = known_tasks()
-    if name not in known:
-        raise ValueError(f"no evaluation task is named {name!r} (known: {', '.join(known)})")
-    return known[name]
+    """The task of a name; UnknownName lists the names there are."""
+    known_tasks()
+    return _TASKS.find(name)
 
 
 def task_choices() -> dict[str, tuple[EvaluationTask, ...]]:

@@ -7,7 +7,7 @@ from mmcc.evaluation.arrow_of_time import ARROW
 from mmcc.evaluation.controls import MEAN_ANTICIPATION, MEAN_UNSHUFFLING, POSITION_UNSHUFFLING
 from mmcc.evaluation.cycle_back import CYCLE
 from mmcc.evaluation.neurons import NEURONS
-from mmcc.evaluation.task import EvaluationTask
+from mmcc.evaluation.task import EvaluationTask, register_task
 from mmcc.evaluation.transitions import TRANSITIONS
 from mmcc.evaluation.unshuffling import CHOOSING_UNSHUFFLING, TRANSFER_UNSHUFFLING, UNSHUFFLING
 
@@ -18,3 +18,5 @@ TASKS: tuple[EvaluationTask, ...] = (
     *(CHOOSING_ANTICIPATION, CHOOSING_UNSHUFFLING),
     *(MEAN_ANTICIPATION, MEAN_UNSHUFFLING, POSITION_UNSHUFFLING),
 )
+for _task in TASKS:
+    register_task(_task)

@@ -1,4 +1,4 @@
-"""Speech as a recogniser transcribes it: lower case, no punctuation, and some wrong words."""
+"""Speech as a recognizer transcribes it: lower case, no punctuation, and some wrong words."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def as_automatic(text: str) -> str:
 
 
 def mishear(texts: Sequence[str]) -> list[str]:
-    """The utterances of one video as a recogniser writes them.
+    """The utterances of one video as a recognizer writes them.
 
     Accuracy differs from video to video; the same narration is always transcribed the same way.
     """

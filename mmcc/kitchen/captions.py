@@ -38,12 +38,12 @@ def write_clean(spoken: Iterable[Spoken]) -> str:
 
 
 def write_rolling(spoken: Sequence[Spoken]) -> str:
-    """What a recogniser heard, word by word, in lower case, with some errors."""
+    """What a recognizer heard, word by word, in lower case, with some errors."""
     return roll(as_heard(spoken))
 
 
 def as_heard(spoken: Sequence[Spoken]) -> list[Spoken]:
-    """The same utterances in the words of a recogniser."""
+    """The same utterances in the words of a recognizer."""
     heard = mishear([said.text for said in spoken])
     return [replace(said, text=text) for said, text in zip(spoken, heard, strict=True)]
 

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-def write_film(path: Path, frames: Iterable[NDArray[np.uint8]], size: int, fps: float, quantiser: int) -> None:
+def write_film(path: Path, frames: Iterable[NDArray[np.uint8]], size: int, fps: float, quantizer: int) -> None:
     """An .mp4 (H.264) of square frames.
 
-    Every frame is encoded by itself, at a constant quantiser. Predicted frames gain or lose detail from one to the
+    Every frame is encoded by itself, at a constant quantizer. Predicted frames gain or lose detail from one to the
     next, and rate control looks back too: both would reveal which of two frames came first.
     """
     with av.open(str(path), "w", format="mp4") as container:
@@ -22,7 +22,7 @@ def write_film(path: Path, frames: Iterable[NDArray[np.uint8]], size: int, fps: 
         stream.width = stream.height = size
         stream.pix_fmt = "yuv420p"
         stream.codec_context.thread_count = 1  # one video per core
-        stream.options = {"preset": "ultrafast", "qp": str(quantiser), "g": "1"}
+        stream.options = {"preset": "ultrafast", "qp": str(quantizer), "g": "1"}
         for picture in frames:
             container.mux(stream.encode(av.VideoFrame.from_ndarray(picture, format="rgb24")))
         container.mux(stream.encode(None))

@@ -21,7 +21,7 @@ from mmcc.kitchen.script import Script
 from mmcc.kitchen.timeline import Shown, Timeline
 from mmcc.media.sandbox import Job, Report, serve
 
-_FINEST, _COARSEST = 18, 30  # H.264 quantisers: from hardly visible to plainly compressed
+_FINEST, _COARSEST = 18, 30  # H.264 quantizers: from hardly visible to plainly compressed
 _REPORT_EVERY = 60  # frames
 
 
@@ -85,10 +85,10 @@ def write_video(job: Job, report: Report) -> Job:
             with drafted(files.features) as draft:
                 _save(draft, script_features(script))
         if job["pixels"] and not is_whole(files.video):
-            quantiser = Rng(script.seed, "film").integer(_FINEST, _COARSEST)
+            quantizer = Rng(script.seed, "film").integer(_FINEST, _COARSEST)
             frames = _reporting(_frames(script, settings), settings.fps, script.timeline.duration, report)
             with drafted(files.video) as draft:
-                write_film(draft, frames, settings.size, settings.fps, quantiser)
+                write_film(draft, frames, settings.size, settings.fps, quantizer)
     except OSError as error:
         raise OutputError(f"{error.filename or files.video}: cannot be written: {error.strerror or error}") from None
     return {}

@@ -1,6 +1,6 @@
 """Speech to cues: offline speech recognition for files without captions.
 
-The recogniser is moonshine-voice, whose English model comes inside its wheel, so nothing is ever downloaded. It
+The recognizer is moonshine-voice, whose English model comes inside its wheel, so nothing is ever downloaded. It
 finds the stretches of speech itself and gives each a line of text. As of 0.0.48 it keeps all audio of a stream,
 leaks some 190 MB per hour, and crashes when its model is freed. So it hears one window at a time, each as a separate
 stream, in a child process that is replaced from time to time and never frees anything: memory does not grow with the
@@ -37,7 +37,7 @@ Samples = NDArray[np.float32]
 
 _MODEL = "tiny-en"  # the one in the wheel
 _RATE = 16_000  # samples per second, as the model expects
-_WINDOW = 30 * _RATE  # the recogniser ends every line after 10 s; longer windows overlap less but need more memory
+_WINDOW = 30 * _RATE  # the recognizer ends every line after 10 s; longer windows overlap less but need more memory
 _REHEARD = _RATE  # after a window that ends in silence: speech that has just started is not a line yet
 _JITTER = 0.1  # seconds a timestamp may differ from the samples counted before it
 _LONGEST_FILL = 2.0  # seconds; a longer gap separates two utterances anyway, and a broken clock can claim centuries
@@ -46,7 +46,7 @@ _SIGN_EVERY = 5.0  # seconds of sound between two calls of `heard`
 
 
 def require_speech() -> None:
-    """Raise MissingDependency unless the recogniser and its model are installed."""
+    """Raise MissingDependency unless the recognizer and its model are installed."""
     spec = importlib.util.find_spec("moonshine_voice")
     if spec is None or spec.origin is None:
         raise MissingDependency("Transcribing speech needs the package moonshine-voice, which is not installed.", "asr")
@@ -61,8 +61,8 @@ def transcribe(path: Path, heard: Callable[[float], None] | None = None) -> list
     """
     require_speech()
     reported = 0.0
-    with _Recogniser(path) as recogniser:
-        ear = _Ear(recogniser.lines)
+    with _Recognizer(path) as recognizer:
+        ear = _Ear(recognizer.lines)
         for time, block in _blocks(path):
             ear.hear(time, block)
             if heard is not None and ear.clock >= reported + _SIGN_EVERY:
@@ -82,11 +82,11 @@ class _Line(NamedTuple):
 
 
 class _Ear:
-    """Gathers sound into windows, passes each to the recogniser, and keeps what the next window must hear again."""
+    """Gathers sound into windows, passes each to the recognizer, and keeps what the next window must hear again."""
 
-    def __init__(self, recognise: Callable[[Samples], list[_Line]]) -> None:
+    def __init__(self, recognize: Callable[[Samples], list[_Line]]) -> None:
         self.cues: list[Cue] = []
-        self._lines_of = recognise
+        self._lines_of = recognize
         self._start = 0.0  # of the pending samples
         self._pending: list[Samples] = []
         self._count = 0
@@ -108,18 +108,18 @@ class _Ear:
             block = block[round(-hole * _RATE) :]
         self._take(block)
         if self._count >= _WINDOW:
-            self._recognise(final=False)
+            self._recognize(final=False)
 
     def finish(self) -> None:
-        """Nothing follows the pending sound: recognise all of it."""
+        """Nothing follows the pending sound: recognize all of it."""
         if self._count:
-            self._recognise(final=True)
+            self._recognize(final=True)
 
     def _take(self, block: Samples) -> None:
         self._pending.append(block)
         self._count += len(block)
 
-    def _recognise(self, final: bool) -> None:
+    def _recognize(self, final: bool) -> None:
         samples = np.concatenate(self._pending)
         done = len(samples) if final else len(samples) - _REHEARD
         for line in self._lines_of(samples):
@@ -133,14 +133,14 @@ class _Ear:
         self._start += done / _RATE
 
     def _add(self, line: _Line) -> None:
-        # Lines overlap by half a second, since the recogniser looks back from where it first detects a voice.
+        # Lines overlap by half a second, since the recognizer looks back from where it first detects a voice.
         start = max(self._start + line.start, self.cues[-1].end if self.cues else 0.0)
         if text := " ".join(line.text.split()):
             self.cues.append(Cue(start, max(start, self._start + line.end), text))
 
 
-class _Recogniser:
-    """The recogniser in its child process; a context manager that leaves no process behind."""
+class _Recognizer:
+    """The recognizer in its child process; a context manager that leaves no process behind."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -170,7 +170,7 @@ class _Recogniser:
         except BrokenPipeError:
             answer = b""
         if not answer:
-            cause = f"its speech could not be recognised (the recogniser exited with code {self._child.wait()})"
+            cause = f"its speech could not be recognized (the recognizer exited with code {self._child.wait()})"
             raise InputError(self._path, cause, "Raise --memory-limit, or add a caption file.")
         return [_Line(*line) for line in json.loads(answer)]
 

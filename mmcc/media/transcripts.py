@@ -96,10 +96,10 @@ def _one_video(content: dict[str, Any], name: str, video_id: str | None) -> dict
     if video_id is None and len(videos) == 1:
         video_id = videos[0]
     if video_id not in videos:
-        cause = f"holds the captions of {len(videos):,} videos, none of them {video_id!r}"
+        cause = f"contains the captions of {len(videos):,} videos, none of them {video_id!r}"
         remedy = "Check the video id."
         if video_id is None:
-            cause, remedy = f"holds the captions of {len(videos):,} videos", "Say which video's captions to read."
+            cause, remedy = f"contains the captions of {len(videos):,} videos", "Say which video's captions to read."
         raise InputError(name, cause, remedy)
     entry: dict[str, Any] = content[video_id]
     return entry

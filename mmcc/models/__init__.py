@@ -7,7 +7,7 @@ from mmcc.models.encoders import register_frame_encoder
 from mmcc.models.memdpc import MemDPC
 from mmcc.models.model import MMCC
 from mmcc.models.nodes import TEXT, VISION, BatchLike, Nodes
-from mmcc.models.registry import Model, load_model, register_model
+from mmcc.models.registry import Network, load_network, register_network
 from mmcc.models.weights import WeightsError
 
 __all__ = [
@@ -17,13 +17,13 @@ __all__ = [
     "Anticipator",
     "BatchLike",
     "MemDPC",
-    "Model",
     "ModelConfig",
+    "Network",
     "Nodes",
     "WeightsError",
-    "load_model",
+    "load_network",
     "log_attention",
     "register_frame_encoder",
-    "register_model",
+    "register_network",
     "soft_attention",
 ]

@@ -19,11 +19,11 @@ from mmcc.models.config import ModelConfig
 from mmcc.models.mlp import full_precision
 from mmcc.models.model import MMCC, nodes_of
 from mmcc.models.nodes import TEXT, VISION, BatchLike, Nodes
-from mmcc.models.registry import Model, register_model
+from mmcc.models.registry import Network, register_network
 
 
-@register_model
-class Anticipator(Model):
+@register_network
+class Anticipator(Network):
     """The used parts of `model` (Φ and f) are trained; `target` is Ψ, always in evaluation mode."""
 
     model_type = "anticipator"
@@ -36,7 +36,7 @@ class Anticipator(Model):
             idle.requires_grad_(False)
         self.target.eval()
 
-    def start_from(self, other: Model) -> None:
+    def start_from(self, other: Network) -> None:
         """Initialize both halves with one cross-modal model; f starts from its g_fwd, which is untrained."""
         if not isinstance(other, MMCC):
             super().start_from(other)

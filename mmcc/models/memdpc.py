@@ -21,13 +21,13 @@ from mmcc.models.encoders import build_frame_encoder
 from mmcc.models.mlp import full_precision, mlp, unit_norm
 from mmcc.models.model import MMCC, nodes_of
 from mmcc.models.nodes import TEXT, VISION, BatchLike, Nodes
-from mmcc.models.registry import Model, register_model
+from mmcc.models.registry import Network, register_network
 
 Direction = Literal["future", "past"]
 
 
-@register_model
-class MemDPC(Model):
+@register_network
+class MemDPC(Network):
     """Embeds frames, aggregates them in order of time, and predicts what comes next, or what came before."""
 
     model_type = "memdpc"
@@ -88,7 +88,7 @@ class MemDPC(Model):
         """It ignores words: the state is vision's alone."""
         return z_vision
 
-    def start_from(self, other: Model) -> None:
+    def start_from(self, other: Network) -> None:
         """Take over the frame encoder of an MMCC model, or all weights of a MemDPC."""
         if isinstance(other, MMCC):
             self.frame_encoder.load_state_dict(other.frame_encoder.state_dict())

@@ -10,12 +10,12 @@ from mmcc.models.config import ModelConfig
 from mmcc.models.encoders import build_frame_encoder
 from mmcc.models.mlp import TemporalPredictors, full_precision, mlp, unit_norm
 from mmcc.models.nodes import TEXT, VISION, BatchLike, Nodes
-from mmcc.models.registry import Model, register_model
+from mmcc.models.registry import Network, register_network
 from mmcc.models.text import build_text_encoder
 
 
-@register_model
-class MMCC(Model):
+@register_network
+class MMCC(Network):
     """Embeds a batch of segments as nodes, and provides the functions that cycles use."""
 
     model_type = "mmcc"

@@ -1,8 +1,8 @@
 """Models on disk: a folder with config.json and model.safetensors, in the hub's layout.
 
-config.json's `model_type` names the class. To make `load_model` find another class:
+config.json's `model_type` names the class. To make `load_network` find another class:
 
-    @register_model
+    @register_network
     class Doubled(MMCC):
         model_type = "doubled"
 """
@@ -14,7 +14,7 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeVar
 
-from safetensors.torch import save as serialise
+from safetensors.torch import save as serialize
 from torch import Tensor, nn
 
 from mmcc.models.config import ModelConfig
@@ -27,7 +27,7 @@ from mmcc.settings import UnknownSetting, build, to_mapping
 CONFIG_FILE, WEIGHTS_FILE = "config.json", "model.safetensors"  # the names the hub expects
 
 
-class Model(nn.Module, ABC):
+class Network(nn.Module, ABC):
     """A model to train, save and load. Its constructor takes the configuration, then the sizes named in `sizes`.
 
     An objective's skills say which other methods it trains: `text_nodes`, `future`, `past`, `combine`.
@@ -53,7 +53,7 @@ class Model(nn.Module, ABC):
         """All its frame encoders, which account for nearly all of the cost."""
         return [module for name, module in self.named_modules() if name.split(".")[-1] == "frame_encoder"]
 
-    def start_from(self, other: Model) -> None:
+    def start_from(self, other: Network) -> None:
         """Take over the weights of a trained model; ValueError if they do not fit."""
         if not isinstance(other, type(self)):
             raise ValueError(f"a model of type {other.model_type} cannot initialize one of type {self.model_type}")
@@ -69,7 +69,7 @@ class Model(nn.Module, ABC):
         # The file format has no strides, and channels_last weights have unusual ones.
         tensors = {name: tensor.contiguous() for name, tensor in self.state_dict().items()}
         # Written by Python, so that a full disk is an OSError like any other.
-        (folder / WEIGHTS_FILE).write_bytes(serialise(tensors, metadata={"format": "pt"}))
+        (folder / WEIGHTS_FILE).write_bytes(serialize(tensors, metadata={"format": "pt"}))
 
     @classmethod
     def from_pretrained(cls, folder: str | Path) -> Self:
@@ -90,17 +90,17 @@ class Model(nn.Module, ABC):
         return model.eval()
 
 
-ModelClass = TypeVar("ModelClass", bound=type[Model])
-_CLASSES: Registry[type[Model]] = Registry("model type")
+NetworkClass = TypeVar("NetworkClass", bound=type[Network])
+_CLASSES: Registry[type[Network]] = Registry("model type")
 
 
-def register_model(model: ModelClass) -> ModelClass:
+def register_network(model: NetworkClass) -> NetworkClass:
     """Register a class under its `model_type`; types must be unique."""
     _CLASSES.add(model.model_type, model)
     return model
 
 
-def load_model(folder: str | Path) -> Model:
+def load_network(folder: str | Path) -> Network:
     """The model in a folder, or a shipped one by name, whatever its class; on the CPU, in evaluation mode."""
     path = with_shipped(folder) / CONFIG_FILE
     try:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from mmcc.models.nodes import BatchLike, Nodes
-from mmcc.models.registry import Model
+from mmcc.models.registry import Network
 from mmcc.objectives.config import CrossModalConfig
 from mmcc.objectives.correspondence import cross_modal_loss
 from mmcc.objectives.distribution import means_over_processes
@@ -36,7 +36,7 @@ class CrossModalObjective:
         self.config = config
 
     def __call__(
-        self, model: Model, nodes: Mapping[str, Nodes], batch: BatchLike, weights: Weights, rng: SampleRng
+        self, model: Network, nodes: Mapping[str, Nodes], batch: BatchLike, weights: Weights, rng: SampleRng
     ) -> Losses:
         sum_count = cross_modal_loss(nodes, batch_keys(nodes), self.config.cross_modal)
         means, logged = means_over_processes({"cross_modal": sum_count})

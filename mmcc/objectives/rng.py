@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-# Multipliers and shifts of SplitMix64's finaliser (Steele et al., 2014), as signed 64-bit numbers.
+# Multipliers and shifts of SplitMix64's finalizer (Steele et al., 2014), as signed 64-bit numbers.
 _GOLDEN = 0x9E3779B97F4A7C15 - (1 << 64)
 _FIRST = 0xBF58476D1CE4E5B9 - (1 << 64)
 _SECOND = 0x94D049BB133111EB - (1 << 64)

@@ -18,8 +18,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -31,9 +31,16 @@ from mmcc.objectives.cycle import Cycle, cycle_back
 from mmcc.objectives.distribution import SumCount
 from mmcc.objectives.losses import Dynamics
 from mmcc.objectives.rng import SampleRng
+from mmcc.objectives.spec import FUTURE, PAST, TEXT_SKILL
 from mmcc.objectives.starts import sample_starts
 
 MODALITIES = (VISION, TEXT)
+SKILL_OF = {  # the skill a model must have been trained in for a figure to mean anything
+    **dict.fromkeys(("cycle_rank", "exact_return", "cycle_rank_hard", "exact_return_hard"), PAST),
+    **dict.fromkeys(("exact_return_chance", "travelled_rank"), PAST),
+    **dict.fromkeys(("future_rank", "goes_forward", "goes_forward_chance", "stays_in_place"), FUTURE),
+    **dict.fromkeys(("cross_modal_rank", "cross_modal_rank_steps"), TEXT_SKILL),
+}
 
 
 class Scores(NamedTuple):
@@ -55,6 +62,55 @@ def scored_walk(config: CycleConfig, starts: int) -> CycleConfig:
     """How to walk cycles for scoring: from concrete nodes, with both modalities unless the model never trained that."""
     alone = 1.0 if config.p_unimodal == 1 else 0.0
     return replace(config, starts="concreteness", starts_per_segment=starts, p_unimodal=alone)
+
+
+def trained_scores(
+    model: Any,
+    nodes: Mapping[str, Nodes],
+    samples_B: Tensor,
+    spans_BJ2: Tensor,
+    config: CycleConfig,
+    skills: frozenset[str],
+) -> dict[str, Scores]:
+    """The figures of cycles and correspondence that a model's skills were trained for; none of any untrained part."""
+    found = correspondence_scores(nodes, spans_BJ2) if TEXT_SKILL in skills else {}
+    return {**found, **trained_cycle_scores(model, nodes, samples_B, config, skills)}
+
+
+def trained_cycle_scores(
+    model: Any, nodes: Mapping[str, Nodes], samples_B: Tensor, config: CycleConfig, skills: frozenset[str]
+) -> dict[str, Scores]:
+    """The same of cycles alone. `config` is that of `ObjectiveSpec.walk_of`, which knows whether states are trained."""
+    if FUTURE not in skills:
+        return {}
+    found = cycle_scores(model if PAST in skills else _OneWay(model), nodes, samples_B, config)
+    read = MODALITIES if TEXT_SKILL in skills else (VISION,)
+    return {
+        name: scores
+        for name, scores in found.items()
+        for modality, figure in (name.split("/"),)
+        if modality in read and SKILL_OF[figure] in skills
+    }
+
+
+@dataclass(frozen=True)
+class _OneWay:
+    """A model without g_back, for walking cycles: figures of the way back are meaningless and not kept."""
+
+    model: Any
+
+    def project(self, z: Tensor, modality: str, /) -> Tensor:
+        return z
+
+    def combine(self, z_vision: Tensor, z_text: Tensor, /) -> Tensor:
+        return z_vision
+
+    def future(self, z: Tensor, /) -> Tensor:
+        future: Tensor = self.model.future(z)
+        return future
+
+    def past(self, z: Tensor, /) -> Tensor:
+        return torch.zeros_like(z)
 
 
 def cycle_scores(

@@ -16,7 +16,7 @@ To add one, available as `objective.name: slow-features`, put this in a module a
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 from torch import Tensor
@@ -24,7 +24,7 @@ from torch import Tensor
 from mmcc.models.config import ModelConfig
 from mmcc.models.model import MMCC
 from mmcc.models.nodes import BatchLike, Nodes
-from mmcc.models.registry import Model
+from mmcc.models.registry import Network
 from mmcc.objectives.config import CycleConfig
 from mmcc.objectives.losses import Losses, Weights
 from mmcc.objectives.rng import SampleRng
@@ -62,7 +62,7 @@ class Identity(NamedTuple):
     label: str  # in tables: "TAP"
 
 
-def _mmcc_model(model: ModelConfig, objective: Any, vocabulary_size: int) -> Model:
+def _mmcc_model(model: ModelConfig, objective: Any, vocabulary_size: int) -> Network:
     return MMCC(model, vocabulary_size)
 
 
@@ -79,13 +79,13 @@ class ObjectiveSpec:
     purpose: str  # what a model learns, to complete "It learned …"
     loss: Callable[[Any], Loss]
     skills: frozenset[str] = SKILLS
-    model: Callable[[ModelConfig, Any, int], Model] = _mmcc_model  # the int is the size of the vocabulary
+    model: Callable[[ModelConfig, Any, int], Network] = _mmcc_model  # the int is the size of the vocabulary
     weights: Callable[[Any, TrainingTime], Weights] = _no_weights
     terms: tuple[str, ...] = ()  # logged terms that the progress bar shows beside the total
     short: str = ""  # in results, where the name is long: "ra"
     variant: Callable[[Any], Identity | None] = lambda objective: None  # settings with another name: MMCC+
     untrained: Callable[[Any], frozenset[str]] = lambda objective: frozenset()  # skills that some settings remove
-    cycle: Callable[[Any], CycleConfig] = lambda objective: CycleConfig()  # how cycles are walked in validation
+    cycle: Callable[[Any], CycleConfig] = lambda objective: CycleConfig()  # how cycles are walked
     temperature: Callable[[Any], float] = lambda objective: 0.1  # of edges, in evaluation
     starts_from: str = ""  # the objective of the finished run that must initialize it
     misses: Callable[[Any, Tensor], str] = field(default=lambda objective, times: "")  # what frames at times [N] lack
@@ -100,6 +100,11 @@ class ObjectiveSpec:
     def skills_of(self, objective: ObjectiveConfig) -> frozenset[str]:
         """What these settings train."""
         return self.skills - self.untrained(objective)
+
+    def walk_of(self, objective: ObjectiveConfig) -> CycleConfig:
+        """How cycles are walked after training: where nothing trains `combine`, through one modality alone."""
+        cycle = self.cycle(objective)
+        return cycle if COMBINE in self.skills_of(objective) else replace(cycle, p_unimodal=1.0)
 
 
 OBJECTIVES: Registry[ObjectiveSpec] = Registry("objective")

@@ -17,10 +17,10 @@ _ROWS, _COLUMNS = 6, 8
 def draw(corpus: Corpus, path: Path) -> None:
     """Draw videos spread over the corpus, and moments spread over each."""
     if corpus.manifest.encoding == "float32":
-        raise InputError(corpus.path, "holds features, not pictures", "A sheet needs a corpus of frames.")
+        raise InputError(corpus.path, "contains features, not images", "A sheet needs a corpus of frames.")
     videos = [corpus[video_id] for video_id in corpus.ids if len(corpus[video_id].times)]
     if not videos:
-        raise InputError(corpus.path, "holds no frames to draw", "Ingest some video first.")
+        raise InputError(corpus.path, "contains no frames to draw", "Ingest some video first.")
     chosen = [videos[place] for place in _spread(len(videos), _ROWS)]
     headings = [Heading(one_line(video.title or video.id), _facts(video)) for video in chosen]
     draw_sheet(path, "", [_row(video) for video in chosen], headings=headings)

@@ -11,8 +11,7 @@ from mmcc.data.splits import videos_for
 from mmcc.errors import InputError
 from mmcc.evaluation.embedding import Progress
 from mmcc.evaluation.runs import Checkpoint, find_checkpoint
-from mmcc.report import examples
-from mmcc.report import training as story
+from mmcc.report import examples, training
 from mmcc.report.examples import ReportContext, without
 from mmcc.report.measured import Evaluation, headline, measured
 from mmcc.report.neurons import neurons_section
@@ -46,12 +45,12 @@ def model_report(
     ids = tuple(held_out(corpus, found))
     context = ReportContext(model, corpus, ids, cache, bars("embedding") if bars else None)
     sections = [measured(evaluations)] if evaluations else []
-    steps = list(_PARTS)
-    for step in bars("drawing")(steps) if bars else steps:
-        sections.append(_PARTS[step](context))
+    parts = list(_PARTS)
+    for part in bars("drawing")(parts) if bars else parts:
+        sections.append(_PARTS[part](context))
     sections.append(_neurons(model, corpus, cache))
-    sections += [*story.data(model, corpus, ids), story.training(found)]
-    lines = [story.lead(model, found, corpus, ids), *(filter(None, map(headline, evaluations[:1]))), *extra]
+    sections += [*training.data(model, corpus, ids), training.training(found)]
+    lines = [training.lead(model, found, corpus, ids), *(filter(None, map(headline, evaluations[:1]))), *extra]
     return write_page(title or f"{model.adapter.name}: what it has learned", lines, sections)
 
 

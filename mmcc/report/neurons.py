@@ -11,7 +11,7 @@ from mmcc.tools.neurons import AMONG, FoundNeurons
 
 def render(found: FoundNeurons) -> str:
     """A table with a line per neuron."""
-    lines = [f"{'kind':<5} {'word':<14} neuron      ρ  chance  excited by"]
+    lines = [f"{'kind':<5} {'word':<14} neuron      ρ  chance  activated by"]
     for each in found.neurons:
         where = f"{each.moments[0].video} {clock(each.moments[0].time)}" if each.moments else ""
         lines.append(
@@ -23,7 +23,7 @@ def render(found: FoundNeurons) -> str:
 def neurons_page(found: FoundNeurons, model: str, corpus: str) -> str:
     """A page of its own."""
     lead = [f"The neurons of {model} that correlate best with a word, over {corpus}.", *found.warnings]
-    return write_page("What single neurons stand for", lead, [neurons_section(found)])
+    return write_page("What single neurons respond to", lead, [neurons_section(found)])
 
 
 def neurons_section(found: FoundNeurons) -> Section:
@@ -31,9 +31,9 @@ def neurons_section(found: FoundNeurons) -> Section:
     lead = (
         "A neuron is one number of a frame’s embedding. These correlate best with a word said at the same moment "
         "(ρ: Spearman’s correlation; chance: the best that any neuron reaches with that word when frames and words "
-        f"come from different moments). The pictures are drawn at random from the {AMONG} that excite the neuron most "
-        "(from the top 0.01 % where that is more), from different videos where possible, whatever is said in them; "
-        "below each, in red, the part that does so (Grad-CAM)."
+        f"come from different moments). The pictures are drawn at random from the {AMONG} that activate the neuron "
+        "most (from the top 0.01 % where that is more), from different videos where possible, whatever is said in "
+        "them; below each, in red, the part that does so (Grad-CAM)."
     )
     shown = [_card(found, at) for at in range(len(found.neurons))]
     return Section("Neurons", (element("p", lead, class_="note"), *shown))

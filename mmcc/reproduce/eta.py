@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from mmcc.reproduce.plan import Job
-from mmcc.training.checkpoints import Progress
+from mmcc.training.checkpoints import TrainingProgress
 
 Key = tuple[str, int]  # a run's name, and its seed
 
@@ -13,12 +13,12 @@ Key = tuple[str, int]  # a run's name, and its seed
 class Estimate:
     """Estimated from the seconds a training step took so far, in runs of the same objective if there are any."""
 
-    def __init__(self, jobs: Mapping[Key, tuple[Job, Progress | None]], at_once: int = 1) -> None:
+    def __init__(self, jobs: Mapping[Key, tuple[Job, TrainingProgress | None]], at_once: int = 1) -> None:
         self._at_once = at_once
         self._jobs = {key: job for key, (job, _) in jobs.items()}
         self._progress = {key: progress for key, (_, progress) in jobs.items()}
 
-    def done(self, key: Key, progress: Progress | None) -> None:
+    def done(self, key: Key, progress: TrainingProgress | None) -> None:
         self._progress[key] = progress
 
     def lines(self) -> list[str]:

@@ -225,7 +225,7 @@ def plan_job(name: str, seed: int, budget: Budget, corpus: str) -> Job:
 
 
 # Settings that do not affect a run's final checkpoint.
-_INDIFFERENT = frozenset(f"train.{name}" for name in ("device", "workers", "keep", "log_every", "compile"))
+_INDIFFERENT = {"imports", *(f"train.{name}" for name in ("device", "workers", "keep", "log_every", "compile"))}
 
 
 def jobs_of(tables: Iterable[str], budget: Budget, corpus: str, seeds: int | None) -> dict[tuple[str, int], Job]:

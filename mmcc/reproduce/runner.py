@@ -35,7 +35,7 @@ from mmcc.reproduce.findings import Findings
 from mmcc.reproduce.plan import Budget, Job
 from mmcc.reproduce.store import Store, fingerprint
 from mmcc.reproduce.trainings import Say, Training, train_run, train_side_by_side
-from mmcc.training.checkpoints import MANIFEST, Checkpoints, Progress, read_progress
+from mmcc.training.checkpoints import MANIFEST, Checkpoints, TrainingProgress, read_progress
 from mmcc.training.config import Config
 
 
@@ -76,7 +76,7 @@ class Runner:
     def folder(self, job: Job) -> Path:
         return self.out / "runs" / job.key
 
-    def progress(self, job: Job) -> Progress | None:
+    def progress(self, job: Job) -> TrainingProgress | None:
         """How far a run is; None where it has not started, or has no intact checkpoint."""
         try:
             newest = Checkpoints(self.folder(job)).newest(_silent)

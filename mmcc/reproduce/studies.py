@@ -39,7 +39,7 @@ def tuning(findings: Findings) -> list[Table]:
             )
             labels = ("" if place else LABELS[name], label)
             rows.append(Row(labels, cells, competes=False, rule=not place))
-    notes = (INTERVALS, "An eighth of the steps each, one seed, on the videos that are held out to choose by.")
+    notes = (INTERVALS, "An eighth of the steps each, one seed, on the validation videos.")
     columns = columns_of([figure for _, figure in _FIGURES], False)
     return [Table("Tuning: the same grid for every objective", ("objective", "settings"), columns, tuple(rows), notes)]
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from mmcc.report.tables import Column, Row, Table
 from mmcc.reproduce import plan
 from mmcc.reproduce.findings import Findings, Measure
-from mmcc.reproduce.tables_rows import DIFFERENCES, INTERVALS, FigureColumn, difference_cell
+from mmcc.reproduce.tables_rows import DIFFERENCES, INTERVALS, LABELS, FigureColumn, difference_cell
 
-TITLE = "Ablation: what the parts of MMCC+ are worth"
+TITLE = "Ablation: what each part of MMCC+ contributes"
 _COLUMNS = (
     (plan.ANTICIPATION, FigureColumn("recall@1", "R@1")),
     (plan.ANTICIPATION, FigureColumn("recall@5", "R@5")),
@@ -38,20 +38,20 @@ class Variant:
 
 
 _VARIANTS = (
-    Variant("Losses", "the paper's settings (MMCC)", plan.MMCC),
+    Variant("Losses", f"the paper's settings ({LABELS[plan.MMCC]})", plan.MMCC),
     Variant("Losses", "cycle, S = 1", plan.CYCLE_1),
     Variant("Losses", "cycle, S = 8", plan.CYCLE_8),
     Variant("Losses", "direction", plan.DIRECTION_ONLY),
     Variant("Losses", "both, S = 1", plan.PLUS_1),
     Variant("Losses", "both, S = 8, no similarity loss", plan.PLUS_NO_SIMILARITY),
-    Variant("Losses", "both, S = 8 (MMCC+)"),
+    Variant("Losses", f"both, S = 8 ({LABELS[plan.PLUS]})"),
     Variant("Direction", "within", plan.PLUS_WITHIN),
     Variant("Direction", "across", plan.PLUS_ACROSS),
-    Variant("Direction", "both (MMCC+)"),
-    Variant("Baselines", "Repr. Ant.", plan.RA),
-    Variant("Baselines", "Repr. Ant., cross-modal targets too", plan.RA_ACROSS),
-    Variant("Baselines", "TAP", plan.TAP),
-    Variant("Baselines", "TAP, cross-modal targets too", plan.TAP_ACROSS),
+    Variant("Direction", f"both ({LABELS[plan.PLUS]})"),
+    Variant("Baselines", LABELS[plan.RA], plan.RA),
+    Variant("Baselines", f"{LABELS[plan.RA]}, cross-modal targets too", plan.RA_ACROSS),
+    Variant("Baselines", LABELS[plan.TAP], plan.TAP),
+    Variant("Baselines", f"{LABELS[plan.TAP]}, cross-modal targets too", plan.TAP_ACROSS),
     Variant(
         "Controls",
         "g fed the segment's mean embedding",
@@ -67,7 +67,7 @@ _VARIANTS = (
 
 def ablation(findings: Findings) -> list[Table]:
     """The variants, and MMCC+ minus each of them."""
-    rows, less = [], []
+    rows, gains = [], []
     shown = ""
     for variant in _VARIANTS:
         measures = [variant.measure(task, figure.name) for task, figure in _COLUMNS]
@@ -80,11 +80,11 @@ def ablation(findings: Findings) -> list[Table]:
                 difference_cell(findings, (plan.PLUS, task, figure.name), measure, figure.digits)
                 for (task, figure), measure in zip(_COLUMNS, measures, strict=True)
             )
-            less.append(Row((variant.label,), differences, competes=False))
+            gains.append(Row((variant.label,), differences, competes=False))
     notes = (INTERVALS, 'Controls are of MMCC+: is it dynamics, or only "looks late"?')
     columns = tuple(Column(each.head, each.digits, each.better) for _, each in _COLUMNS)
     plain = tuple(Column(each.head, each.digits, 0) for _, each in _COLUMNS)
     return [
         Table(TITLE, ("", "variant"), columns, tuple(rows), notes),
-        Table(f"{TITLE}: MMCC+ less the others", ("MMCC+ less",), plain, tuple(less), (DIFFERENCES,)),
+        Table(f"{TITLE}: MMCC+ minus the others", ("MMCC+ minus",), plain, tuple(gains), (DIFFERENCES,)),
     ]

@@ -127,7 +127,7 @@ def table2(findings: Findings, task: str = plan.ANTICIPATION, title: str = "Tabl
     for place, run in enumerate(measured(findings, task)):
         cells = cells_of(findings, run, task, ANTICIPATION, tables_paper.TABLE2.get(run, {}) if quotes else None)
         rows.append(Row((LABELS[run],), cells, rule=not place))
-        if run == plan.CROSS_MODAL:  # it recognises the present, which is not a later step
+        if run == plan.CROSS_MODAL:  # it recognizes the present, which is not a later step
             without = [each.variant("/current_removed") for each in ANTICIPATION]
             cells = cells_of(findings, run, task, without, {} if quotes else None)
             rows.append(Row((f"{LABELS[run]}, current step removed",), cells))
@@ -174,7 +174,7 @@ def _other_orders(findings: Findings, task: str, title: str) -> Table:
         Row((LABELS[run],), tuple(findings.cell(run, task, figure.name) for figure in _ORDERS))
         for run in measured(findings, task)
     ]
-    notes = (INTERVALS, "All pairs: the order that maximises the sum of log P(i → j) - log P(j → i) over i before j.")
+    notes = (INTERVALS, "All pairs: the order that maximizes the sum of log P(i → j) - log P(j → i) over i before j.")
     return Table(f"{title}: Kendall's τ by other orderings", ("model",), columns_of(_ORDERS, False), tuple(rows), notes)
 
 

@@ -11,8 +11,8 @@ from mmcc.reproduce.findings import Findings
 from mmcc.reproduce.tables_rows import DIFFERENCES, INTERVALS, LABELS, PAPER, difference_cell, quoted_cell
 
 _HEADS = {
-    **{plan.RANDOM: "random pairs", plan.CROSS_MODAL: "cosine", plan.TAP: "TAP", plan.RA: "RA"},
-    **{plan.MMCC: "MMCC", plan.PLUS: "MMCC+", plan.AVERAGE: "average"},
+    **{row: LABELS[row] for row in (plan.TAP, plan.MMCC, plan.PLUS)},
+    **{plan.RANDOM: "random pairs", plan.CROSS_MODAL: "cosine", plan.RA: "RA", plan.AVERAGE: "average"},
 }
 _ALL = plan.ARROW  # one result holds all rows
 _APART = (plan.AVERAGE, plan.SCRATCH)  # rows below a rule, which cannot be the best
@@ -81,7 +81,7 @@ def _right_by_steps(findings: Findings, sampler: str) -> float | None:
 
 
 def _ahead(findings: Findings, samplers: Sequence[str]) -> list[Table]:
-    """MMCC+'s features on the pairs it chose, less other features on these, and less any features on other pairs."""
+    """MMCC+'s features on the pairs it chose, minus other features on these, and minus any features on other pairs."""
     if plan.PLUS not in samplers:
         return []
     own = f"accuracy/{plan.PLUS}/{plan.PLUS}"
@@ -89,15 +89,17 @@ def _ahead(findings: Findings, samplers: Sequence[str]) -> list[Table]:
     for name in (*plan.UNTRAINED, *plan.TRAINED, plan.SCRATCH):
         other = f"accuracy/{name}/{plan.PLUS}"
         if name != plan.PLUS and findings.samples(_ALL, plan.ARROW, other):
-            rows.append(Row((f"{LABELS[name]} on the same pairs",), (_less(findings, own, other),), competes=False))
+            rows.append(
+                Row((f"{LABELS[name]} on the same pairs",), (_difference(findings, own, other),), competes=False)
+            )
     for sampler in samplers:
         if sampler != plan.PLUS:
             other = f"accuracy/{plan.PLUS}/{sampler}"
             label = f"MMCC+ on pairs of {_HEADS[sampler]}" if sampler != plan.RANDOM else "MMCC+ on random pairs"
-            rows.append(Row((label,), (_less(findings, own, other),), competes=False))
-    title = "Table 4: MMCC+ on its own pairs, less the others"
-    return [Table(title, ("MMCC+ less",), (Column("accuracy", better=0),), tuple(rows), (DIFFERENCES,))]
+            rows.append(Row((label,), (_difference(findings, own, other),), competes=False))
+    title = "Table 4: MMCC+ on its own pairs, minus the others"
+    return [Table(title, ("MMCC+ minus",), (Column("accuracy", better=0),), tuple(rows), (DIFFERENCES,))]
 
 
-def _less(findings: Findings, one: str, other: str) -> Cell:
+def _difference(findings: Findings, one: str, other: str) -> Cell:
     return difference_cell(findings, (_ALL, plan.ARROW, one), (_ALL, plan.ARROW, other), 1)

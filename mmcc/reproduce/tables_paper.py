@@ -25,7 +25,7 @@ COLLAPSES = "collapses"  # the row without any temporal constraint has no figure
 
 # "This decreases cycle accuracy by 7 %", "slightly impacting performance (e.g., -1 % on cycle rank)", "does not learn
 # temporal dynamics at all": the appendix gives changes, not figures.
-LOSS_TERMS: dict[str, str] = {plan.NO_LAMBDA2: "-7 %", plan.MAX_INDEX_ONLY: "-1 %", plan.NO_LAMBDA1: "nothing learnt"}
+LOSS_TERMS: dict[str, str] = {plan.NO_LAMBDA2: "-7 %", plan.MAX_INDEX_ONLY: "-1 %", plan.NO_LAMBDA1: "nothing learned"}
 
 _ANTICIPATION = ("recall@1", "recall@5", "recall@10", "percentile_worst", "percentile_mean", "percentile_best")
 TABLE2: dict[str, Figures] = {

@@ -24,7 +24,7 @@ REFERENCES = {
     "step_known": "Task and step known",
 }
 INTERVALS = "± half the 95 % interval, by bootstrap over training seeds and videos."
-DIFFERENCES = "On the same resampled seeds and videos, with the 95 % interval; strong where that leaves out 0."
+DIFFERENCES = "On the same resampled seeds and videos, with the 95 % interval; bold where it excludes 0."
 PAPER = "The paper's figures are on its own data (HowTo100M's recipes, CrossTask)."
 
 
@@ -109,7 +109,7 @@ def ahead(findings: Findings, task: str, figures: Sequence[FigureColumn], title:
     if not rows or (plan.PLUS, task) not in findings.results:
         return []
     columns = tuple(Column(each.head, each.digits, 0) for each in figures)
-    return [Table(f"{title}: MMCC+ less the others", ("MMCC+ less",), columns, tuple(rows), (DIFFERENCES,))]
+    return [Table(f"{title}: MMCC+ minus the others", ("MMCC+ minus",), columns, tuple(rows), (DIFFERENCES,))]
 
 
 def difference_cell(findings: Findings, one: Measure, other: Measure, digits: int) -> Cell:

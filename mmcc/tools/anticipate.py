@@ -142,7 +142,7 @@ def read_steps(path: Path) -> list[str]:
         raise InputError(path, f"cannot be read ({cause})", "Write a text file with one step per line.") from None
     steps = [" ".join(line.split()) for line in lines if line.strip()]
     if not steps:
-        raise InputError(path, "names no step", "Write one step per line.")
+        raise InputError(path, "contains no steps", "Write one step per line.")
     if len(steps) > _MAX_STEPS or max(map(len, steps)) > _MAX_LETTERS:
         raise InputError(path, "is not a list of steps", "Write one step per line, of a few words each.")
     return steps
@@ -172,7 +172,9 @@ def find_task(name: str, known: Iterable[Task], where: str) -> Task:
     if len(found) != 1:
         titles = [task.title or task.id for task in found or tasks]
         cause = f"has {len(found) or 'no'} tasks named {name!r}"
-        raise InputError(where, cause, f"Choose one of: {', '.join(titles[:20])}." if titles else "It names no steps.")
+        raise InputError(
+            where, cause, f"Choose one of: {', '.join(titles[:20])}." if titles else "It contains no steps."
+        )
     return found[0]
 
 

@@ -20,7 +20,7 @@ from mmcc.corpus.source import Skipped
 from mmcc.errors import InputError
 from mmcc.text import clock
 from mmcc.tools.cache import Answer, Cache
-from mmcc.tools.footage import Footage
+from mmcc.tools.footage import Footage, all_skipped
 from mmcc.tools.model import ToolModel
 
 if TYPE_CHECKING:
@@ -237,9 +237,7 @@ def find_cycles(
         except InputError as error:
             skipped.append(Skipped(by_key[key].name, f"{error.cause}. {error.remedy}".strip()))
     if not videos:
-        others = len(skipped) - 1
-        more = f"The other {others} have none either." if others else ""
-        raise InputError(skipped[0].path, skipped[0].reason.rstrip("."), more)
+        raise all_skipped(skipped)
     return FoundCycles(videos, skipped)
 
 
@@ -254,7 +252,9 @@ def _require_cycles(model: ToolModel, cache: Cache) -> None:
 
     known = cache.remember("walks-cycles", [model.checksum], ask).facts
     if not known["walks"]:
-        raise InputError(model.name, f"is a {known['is']} model, which walks no cycles", "Name an MMCC or MMCC+ model.")
+        raise InputError(
+            model.name, f"is a {known['is']} model, which cannot follow cycles", "Name an MMCC or MMCC+ model."
+        )
 
 
 def _cycles_of(model: ToolModel, footage: Footage, cache: Cache, modality: str, start: float | None) -> VideoCycles:
@@ -280,7 +280,7 @@ def _compute(model: ToolModel, footage: Footage, cache: Cache) -> Answer:
     config = Config.from_yaml(model.folder / "config.yaml")
     fps = footage.corpus.manifest.fps
     embedded = footage.embedded(model, cache)
-    dynamics, cycle = cast("Dynamics", adapter.model), spec_of(config.objective).cycle(config.objective)
+    dynamics, cycle = cast("Dynamics", adapter.model), spec_of(config.objective).walk_of(config.objective)
     walks = walk_video(dynamics, embedded, footage.video, fps, config.data, cycle)
     arrays: dict[str, NDArray[Any]] = {"text_times": np.asarray(embedded.text_times, np.float64)}
     for place, each in enumerate(walks):

@@ -1,7 +1,7 @@
 """Footage: video files, folders of them and corpora, in any mix; each decoded once and embedded once.
 
 A video file becomes a small corpus of its own in the cache, as `mmcc ingest` would make it, captions included. Its
-frames are stored at an integer multiple of the model's size, large enough for people to recognise something.
+frames are stored at an integer multiple of the model's size, large enough for people to recognize something.
 
 Shapes: n frames, H × W pixels.
 """
@@ -128,10 +128,15 @@ def open_footage(
     skipped = list(dict.fromkeys([*skipped, *(each for each in opened if isinstance(each, Skipped))]))
     usable = {(each.corpus.path, each.video.id): each for each in opened if isinstance(each, Footage)}
     if not usable:
-        first = skipped[0] if skipped else Skipped("", "names no video")
-        more = f"So are {len(skipped) - 1} others." if len(skipped) > 1 else ""
-        raise InputError(first.path, first.reason.rstrip(". "), more)
+        raise all_skipped(skipped or [Skipped("VIDEO", "no videos given")])
     return Opened(list(usable.values()), skipped, [model.note] if to_read and model.note else [])
+
+
+def all_skipped(skipped: Sequence[Skipped]) -> InputError:
+    """Nothing could be used: the first input and why it was skipped, and how many others were."""
+    first, others = skipped[0], len(skipped) - 1
+    more = f"{others} other {'input was' if others == 1 else 'inputs were'} skipped too." if others else ""
+    return InputError(first.path, first.reason.rstrip(". "), more)
 
 
 def stored_size(model: ToolModel) -> int:
@@ -143,15 +148,15 @@ def _of_corpus(model: ToolModel, source: Path) -> list[Footage]:
     corpus = Corpus.open(source)
     vectors, dims = corpus.manifest.encoding == "float32", corpus.manifest.size
     if vectors and not model.feature_dims:
-        cause = f"holds feature vectors, and {model.name} reads pictures"
+        cause = f"contains feature vectors, but {model.name} expects images"
         raise InputError(source, cause, "Ingest the videos themselves, or choose a model of such vectors.")
     if model.feature_dims and (not vectors or dims != model.feature_dims):
-        held = f"vectors of {dims} dims" if vectors else "pictures"
-        cause = f"holds {held}, and {model.name} reads vectors of {model.feature_dims} dims"
+        held = f"vectors of {dims} dims" if vectors else "images"
+        cause = f"contains {held}, but {model.name} expects vectors of {model.feature_dims} dims"
         raise InputError(source, cause, "Ingest the features that it was trained on, or choose another model.")
     videos = [video for video in corpus if len(video.times)]
     if not videos:
-        raise InputError(source, "holds no video with frames", "Ingest some into it.")
+        raise InputError(source, "contains no video with frames", "Ingest some into it.")
     return [_footage(video.id, corpus, video) for video in videos]
 
 
@@ -179,8 +184,8 @@ def _of_files(model: ToolModel, source: Path, cache: Cache, skipped: list[Skippe
     from mmcc.corpus.plan import fingerprint_of
 
     if model.feature_dims:
-        cause = f"holds video, and {model.name} reads vectors of {model.feature_dims} dims, not pictures"
-        raise InputError(source, cause, "Choose a corpus of such vectors, or a model of pictures.")
+        cause = f"contains video, but {model.name} expects vectors of {model.feature_dims} dims, not images"
+        raise InputError(source, cause, "Choose a corpus of such vectors, or a model of images.")
     found = find_source(source)
     skipped += found.skipped
     how = [str(stored_size(model)), model.fit, f"{model.fps:g}"]

@@ -1,4 +1,4 @@
-"""What single neurons stand for: the words they correlate with, and the pictures that excite them and where (Figure 7).
+"""What single neurons respond to: the words they correlate with, and the pictures that activate them (Figure 7).
 
 >>> found = find_neurons(open_model("runs/kitchen"), Corpus.open("kitchen.corpus"), Cache.default())
 >>> found.neurons[0].word, round(found.neurons[0].correlation, 2)
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 
 SCHEMA = 1
 EACH, PICTURES = 6, 6  # words of each kind, and pictures of each
-AMONG = 50  # frames that excite a neuron most, or the paper's 0.01 % if that is more: of 44,000 it would be four
+AMONG = 50  # frames that activate a neuron most, or the paper's 0.01 % if that is more: of 44,000 it would be four
 _STAGES = ((128, "layer4"), (64, "layer3"), (0, "layer2"))  # by the picture's side: maps some 4 to 8 cells across
 _KINDS = {"verbs": "verb", "nouns": "noun"}
 
 
 class ExcitingFrame(NamedTuple):
-    """A frame that excites a neuron."""
+    """A frame that activates a neuron."""
 
     video: str
     time: float

@@ -128,12 +128,12 @@ def open_video(model: ToolModel, source: str, cache: Cache, progress: Begin | No
     if not Path(source).exists() and colon and is_corpus(Path(folder)):
         corpus = Corpus.open(folder)
         if video not in corpus:
-            raise InputError(folder, f"holds no video {video!r}", f"It holds {_some(corpus.ids)}.")
+            raise InputError(folder, f"contains no video {video!r}", f"It contains {_some(corpus.ids)}.")
         return _in_corpus(corpus, video)
     found = open_footage(model, [Path(source)], cache, **({"progress": progress} if progress else {})).footage
     if len(found) > 1:
         some = _some([each.video.id for each in found])
-        raise InputError(source, f"holds {len(found)} videos", f"Name one: a file, or CORPUS:ID, of {some}.")
+        raise InputError(source, f"contains {len(found)} videos", f"Name one: a file, or CORPUS:ID, of {some}.")
     return found[0]
 
 

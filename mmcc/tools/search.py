@@ -196,7 +196,7 @@ class Searcher:
     def _look_in_file(self, name: str, time: float) -> _Seen:
         if not Path(name).exists() and ":" not in name:
             some = ", ".join(self.index.videos[:3])
-            raise InputError(name, "is neither a file nor a video of the index", f"The index holds {some}, …")
+            raise InputError(name, "is neither a file nor a video of the index", f"The index contains {some}, …")
         footage = open_video(self.model, name, self.cache)
         frame = frame_at(footage, time)
         node = look_at(self.model, footage, slice(frame, frame + 1), self.cache)

@@ -135,7 +135,7 @@ def open_index(
     facts = None if rebuild else _facts(place)
     if facts is None:
         if folder and not rebuild and folder.is_dir() and any(folder.iterdir()):
-            raise InputError(folder, "holds something other than an index", "Choose an empty folder, or a new one.")
+            raise InputError(folder, "contains something other than an index", "Choose an empty folder, or a new one.")
         facts = build_index(place, model, library, cache, progress)
         if folder is None:
             cache.make_room(sum(path.stat().st_size for path in place.iterdir()))

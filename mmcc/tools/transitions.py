@@ -22,7 +22,7 @@ import numpy as np
 from mmcc.corpus.source import Skipped
 from mmcc.errors import InputError
 from mmcc.tools.cache import Answer, Cache
-from mmcc.tools.footage import Footage
+from mmcc.tools.footage import Footage, all_skipped
 from mmcc.tools.model import ToolModel
 
 CLEAR = 2.0  # times chance from which a change counts as clear: in a still video every pair has 1
@@ -129,9 +129,7 @@ def find_changes(
         else:
             skipped.append(Skipped(each.name, "has a single frame, so nothing changes"))
     if not videos:
-        others = len(skipped) - 1
-        more = f"The other {others} have none either." if others else ""
-        raise InputError(skipped[0].path, skipped[0].reason.rstrip("."), more)
+        raise all_skipped(skipped)
     return FoundChanges(videos, skipped)
 
 

@@ -230,7 +230,7 @@ def unshuffle_photos(
     from mmcc.media.photos import photo_checksum, reads_heic
 
     if model.feature_dims:
-        cause = f"is a photo, and {model.name} reads vectors of {model.feature_dims} dims, not pictures"
+        cause = f"is a photo, but {model.name} expects vectors of {model.feature_dims} dims, not images"
         raise InputError(photos[0], cause, "Choose a model of pictures.")
     files: dict[str, list[Path]] = {}  # by content
     unread: list[InputError] = []

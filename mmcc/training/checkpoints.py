@@ -45,7 +45,7 @@ class Pretrained(Protocol):
 
 
 @dataclass
-class Progress:
+class TrainingProgress:
     """How far a run is: the counters of a checkpoint."""
 
     step: int = 0
@@ -76,7 +76,7 @@ class Checkpoints:
         self,
         model: Pretrained,
         tensors: Mapping[str, Tensor],
-        progress: Progress,
+        progress: TrainingProgress,
         texts: Mapping[str, str],
     ) -> Path:
         """Write the checkpoint of `progress.step`, then remove those that are no longer kept.
@@ -129,7 +129,7 @@ class Checkpoints:
             if path.name.startswith(_LEFTOVERS):
                 shutil.rmtree(path, ignore_errors=True)
 
-    def _remove_old(self, progress: Progress) -> None:
+    def _remove_old(self, progress: TrainingProgress) -> None:
         """Keep the newest `keep` up to this step, and the best. Later ones predate a fallback: remove them."""
         earlier = [step for step in self.steps() if step <= progress.step]
         kept = {*earlier[-self.keep :], progress.best_step}
@@ -161,13 +161,13 @@ def damage(checkpoint: Path) -> str | None:
     return None
 
 
-def read_progress(checkpoint: Path) -> Progress:
+def read_progress(checkpoint: Path) -> TrainingProgress:
     content = json.loads((checkpoint / _COUNTERS).read_text(encoding="utf-8"))
-    known = {field.name for field in fields(Progress)}
-    return Progress(**{name: value for name, value in content.items() if name in known})
+    known = {field.name for field in fields(TrainingProgress)}
+    return TrainingProgress(**{name: value for name, value in content.items() if name in known})
 
 
-def load(checkpoint: Path, model: nn.Module, optimizer: Optimizer) -> Progress:
+def load(checkpoint: Path, model: nn.Module, optimizer: Optimizer) -> TrainingProgress:
     """Load a checked checkpoint's tensors, and return its counters."""
     try:
         model.load_state_dict(load_file(checkpoint / _MODEL))

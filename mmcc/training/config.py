@@ -86,7 +86,7 @@ class TrainConfig(EitherOr):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} must not be negative, but is {getattr(self, name)}")
         if self.init is not None and self.frame_weights is not None:
-            raise ValueError("frame_weights: set it or init, which has its own weights")
+            raise ValueError("frame_weights and init cannot both be set")
         if self.batch_size % self.accumulation:
             raise ValueError(f"batch_size {self.batch_size} cannot be split in {self.accumulation} (accumulation)")
 
@@ -123,7 +123,7 @@ def load_config(name: str | Path | None = None, overrides: list[str] | None = No
     try:
         return build(Config, merge(Config, {**values, **modules}, parse_overrides(overrides or [])))
     except WrongSetting as problem:
-        raise UsageError(_with_new_name(str(problem)), problem.remedy) from None
+        raise UsageError(str(problem), problem.remedy) from None
 
 
 @cache
@@ -146,18 +146,7 @@ def _from_file(values: Mapping[str, Any], path: Path) -> Config:
     try:
         return build(Config, values)
     except WrongSetting as problem:
-        raise InputError(path, _with_new_name(str(problem)), problem.remedy) from None
-
-
-def _with_new_name(problem: str) -> str:
-    """Settings of MMCC's losses and of encoders used to be elsewhere."""
-    name = problem.split("'")[1] if problem.startswith("there is no setting") else ""
-    section, _, setting = name.rpartition(".")
-    if section == "train" and setting in MMCCConfig.__dataclass_fields__:
-        return f"{problem} (it is now objective.{setting})"
-    if name in ("model.width", "model.feature_dims"):
-        return f"{problem} (it is now model.frame_encoder.{setting})"
-    return problem
+        raise InputError(path, str(problem), problem.remedy) from None
 
 
 def differences(one: Config, other: Config) -> dict[str, tuple[Any, Any]]:

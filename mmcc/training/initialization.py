@@ -11,7 +11,7 @@ import torch
 from mmcc.data.segments import NodeTimes, UsableVideos
 from mmcc.data.vocabulary import Vocabulary
 from mmcc.errors import InputError
-from mmcc.models.registry import CONFIG_FILE, Model, load_model
+from mmcc.models.registry import CONFIG_FILE, Network, load_network
 from mmcc.objectives.spec import spec_of
 from mmcc.settings import flatten, to_mapping
 from mmcc.training.checkpoints import FOLDER, Checkpoints, damage, read_progress
@@ -26,6 +26,16 @@ def with_absolute_init(config: Config) -> Config:
     if config.train.init is None:
         return config
     return replace(config, train=replace(config.train, init=str(Path(config.train.init).absolute())))
+
+
+def with_own_imports(config: Config, say: Callable[[str], None]) -> Config:
+    """The modules that registered the run's objective and encoders, so that whoever loads the run can import them."""
+    sections = (config.objective, config.model.frame_encoder, config.model.text_encoder)
+    modules = [type(section).__module__ for section in sections]
+    own = [module for module in modules if module.split(".")[0] not in ("mmcc", "__main__")]
+    if "__main__" in modules:
+        say("the run uses code of the main program: put it into a module, or the run can be loaded from there only.")
+    return replace(config, imports=tuple(dict.fromkeys([*config.imports, *own])))
 
 
 def first_weights(config: Config, run: Path, say: Callable[[str], None]) -> Path | None:
@@ -53,9 +63,9 @@ def first_weights(config: Config, run: Path, say: Callable[[str], None]) -> Path
     return init
 
 
-def initialize(model: Model, checkpoint: Path, config: Config) -> None:
+def initialize(model: Network, checkpoint: Path, config: Config) -> None:
     """Copy a trained model's weights into a new one; InputError says what does not fit."""
-    trained = load_model(checkpoint)
+    trained = load_network(checkpoint)
     ours, theirs = flatten(to_mapping(config.model)), flatten(to_mapping(trained.config))
     for name in ours | theirs:
         if ours.get(name) != theirs.get(name):

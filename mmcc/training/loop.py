@@ -1,7 +1,7 @@
 """Train a model on a corpus, into a run's folder; it can be stopped at any time, and resumed.
 
 >>> report = train(Path("kitchen.corpus"), Path("runs/kitchen"), load_config("mmcc_plus"))
->>> load_model(report.checkpoint)
+>>> load_network(report.checkpoint)
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from mmcc.errors import Diverged, InputError
 from mmcc.files import replace_text
 from mmcc.locks import only_writer
 from mmcc.models.encoders import FeatureSettings, FrameResNetSettings, load_published_weights
-from mmcc.models.registry import Model
+from mmcc.models.registry import Network
 from mmcc.models.weights import WeightsError
 from mmcc.objectives.spec import spec_of
 from mmcc.training import checkpoints, initialization
 from mmcc.training.bar import StepBar, say
-from mmcc.training.checkpoints import Checkpoints, Progress
+from mmcc.training.checkpoints import Checkpoints, TrainingProgress
 from mmcc.training.config import Config
 from mmcc.training.memory import explained_out_of_memory
 from mmcc.training.processes import ProcessGroup, join_world
@@ -92,6 +92,7 @@ def train(
         stack.enter_context(_same_every_time(world))
         opened = Corpus.open(corpus)
         config = initialization.with_absolute_init(fit_to_corpus(config, opened))
+        config = initialization.with_own_imports(config, say)
         start = initialization.first_weights(config, run, say)  # before anything is written
         if config.train.batch_size % (world.size * config.train.accumulation):
             cause = f"{config.train.batch_size} cannot be divided among {world.size} processes"
@@ -160,7 +161,7 @@ class _Training:
             stopping = stopping or (self.world.size == 1 and stop.asked)  # several processes must stop at the same step
         except NotFinite as error:
             raise Diverged(
-                f"{self.run}: non-finite loss at step {self.progress.step + 1} ({error})",
+                f"{self.run}: non-finite {error.what} at step {self.progress.step + 1} ({error})",
                 "The last checkpoint is intact. Lower --train.lr, or set --train.grad_clip 1.",
             ) from None
         seconds = time.perf_counter() - started
@@ -198,7 +199,7 @@ class _Training:
                 self.stepper.model,
                 batches,
                 self.corpus,
-                spec.cycle(self.config.objective),
+                spec.walk_of(self.config.objective),
                 starts=self.config.train.validation_starts,
                 world=self.world,
                 skills=spec.skills_of(self.config.objective),
@@ -242,7 +243,7 @@ class _Training:
             self.checkpoints.save(self.stepper.model, tensors, self.progress, texts)
             self.saved = asdict(self.progress)
 
-    def _restore(self) -> Progress:
+    def _restore(self) -> TrainingProgress:
         """The run's progress so far. Every process reads the folder, so several machines must share it."""
         fingerprint = hashlib.sha256("\n".join(self.videos.ids).encode("utf-8", "surrogatepass")).hexdigest()
         found = self.checkpoints.newest(self.say) if self.world.writes else None
@@ -251,7 +252,7 @@ class _Training:
             if self.start is not None:
                 initialization.initialize(self.stepper.model, self.start, self.config)
                 self.say(f"initialized with the weights of {self.start}")
-            return Progress(samples=fingerprint)
+            return TrainingProgress(samples=fingerprint)
         progress = checkpoints.load(Path(newest), self.stepper.model, self.stepper.optimizer)
         self.say(f"resuming from step {progress.step} of {self.schedule.steps} ({newest})")
         if progress.samples != fingerprint:
@@ -300,12 +301,15 @@ def fit_to_corpus(config: Config, corpus: Corpus) -> Config:
         return config
     if encoder.name == FrameResNetSettings.name:
         encoder = FeatureSettings()
+    if not encoder.reads_features:
+        cause = f"contains feature vectors, but the frame encoder {encoder.name} reads images"
+        raise InputError(corpus.path, cause, "Set --model.frame_encoder features.")
     if "feature_dims" in encoder.__dataclass_fields__:
         encoder = replace(encoder, feature_dims=corpus.manifest.size)  # type: ignore[call-arg]
     return replace(config, model=replace(config.model, frame_encoder=encoder))
 
 
-def build_model(config: Config, vocabulary_size: int, world: ProcessGroup) -> Model:
+def build_model(config: Config, vocabulary_size: int, world: ProcessGroup) -> Network:
     """A new model; the seed decides its weights."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(config.train.seed)

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from mmcc.data.batch import Batch
 from mmcc.models.nodes import Nodes
-from mmcc.models.registry import Model
+from mmcc.models.registry import Network
 from mmcc.objectives.losses import Losses, Weights
 from mmcc.objectives.rng import SampleRng
 from mmcc.objectives.spec import Loss, ObjectiveConfig, spec_of
@@ -22,14 +22,18 @@ from mmcc.training.schedule import Schedule
 
 
 class NotFinite(ArithmeticError):
-    """A loss or a gradient is NaN or Inf; the message names it."""
+    """A loss or a gradient (`what`) that is NaN or infinite; the message gives its value."""
+
+    def __init__(self, what: str, values: str) -> None:
+        self.what = what
+        super().__init__(values)
 
 
 @dataclass(frozen=True)
 class Stepper:
     """Everything a training step needs."""
 
-    model: Model
+    model: Network
     objective: ObjectiveConfig
     optimizer: torch.optim.Optimizer
     schedule: Schedule
@@ -85,4 +89,5 @@ def require_finite(figures: dict[str, float]) -> None:
     wrong = [name for name, value in figures.items() if not math.isfinite(value)]
     if wrong:
         terms = [name for name in wrong if name not in ("loss", "gradient_norm")] or wrong
-        raise NotFinite(", ".join(f"{name} = {figures[name]}" for name in terms))
+        what = "gradient" if wrong == ["gradient_norm"] else "loss"
+        raise NotFinite(what, ", ".join(f"{name} = {figures[name]}" for name in terms))

@@ -19,37 +19,26 @@ Shapes: B segments, J annotated steps.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
-from typing import cast
 
 import torch
 from torch import Tensor
 
 from mmcc.corpus import Corpus
 from mmcc.data.batch import Batch
-from mmcc.models.nodes import Nodes
-from mmcc.models.registry import Model
-from mmcc.objectives.anticipation import Predictor
+from mmcc.models.registry import Network
 from mmcc.objectives.config import CycleConfig
 from mmcc.objectives.distribution import SumCount
-from mmcc.objectives.losses import Dynamics
-from mmcc.objectives.scoring import MODALITIES, correspondence_scores, cycle_scores, padded_spans, scored_walk
-from mmcc.objectives.spec import COMBINE, FUTURE, PAST, SKILLS, TEXT_SKILL
+from mmcc.objectives.scoring import MODALITIES, SKILL_OF, padded_spans, scored_walk, trained_scores
+from mmcc.objectives.spec import SKILLS
 from mmcc.training.processes import ProcessGroup
 
 SCORE_PARTS = ("cross_modal_rank", "future_rank", "travelled_rank")
 COLLAPSED = 0.5  # a share of forward edges that stay in place this high is a collapse; chance is 1/N
-SKILL_OF = {  # the skill that must have been trained for a figure to be meaningful
-    **dict.fromkeys(("cycle_rank", "exact_return", "cycle_rank_hard", "exact_return_hard"), PAST),
-    **dict.fromkeys(("exact_return_chance", "travelled_rank"), PAST),
-    **dict.fromkeys(("future_rank", "goes_forward", "goes_forward_chance", "stays_in_place"), FUTURE),
-    **dict.fromkeys(("cross_modal_rank", "cross_modal_rank_steps"), TEXT_SKILL),
-}
 FIGURES = tuple(SKILL_OF)
 
 
 def validate(
-    model: Model,
+    model: Network,
     batches: Iterable[Batch],
     corpus: Corpus,
     config: CycleConfig,
@@ -60,7 +49,7 @@ def validate(
     stopped: Callable[[], bool] = lambda: False,
 ) -> dict[str, float | None] | None:
     """The figures over all processes' batches; None if `stopped` returned true."""
-    walk = scored_walk(config if COMBINE in skills else replace(config, p_unimodal=1.0), starts)
+    walk = scored_walk(config, starts)
     sum_counts: dict[str, SumCount] = {}
     stop = False
     was_training = model.training
@@ -70,48 +59,14 @@ def validate(
             for batch in batches:
                 nodes = model(batch.to(world.device))
                 spans = step_spans(corpus, batch.videos).to(world.device)
-                for name, sum_count in batch_sum_counts(model, nodes, batch, spans, walk, skills).items():
+                for name, scores in trained_scores(model, nodes, batch.samples, spans, walk, skills).items():
+                    sum_count = scores.sum_count()
                     sum_counts[name] = sum_counts[name] + sum_count if name in sum_counts else sum_count
                 if stop := stopped():
                     break
     finally:
         model.train(was_training)
     return _over_processes(sum_counts, stop, world)
-
-
-@dataclass(frozen=True)
-class _OneWay:
-    """A model without g_back, for walking cycles: figures of the way back are meaningless and not kept."""
-
-    model: Predictor
-
-    def project(self, z: Tensor, modality: str, /) -> Tensor:
-        return z
-
-    def combine(self, z_vision: Tensor, z_text: Tensor, /) -> Tensor:
-        return z_vision
-
-    def future(self, z: Tensor, /) -> Tensor:
-        return self.model.future(z)
-
-    def past(self, z: Tensor, /) -> Tensor:
-        return torch.zeros_like(z)
-
-
-def batch_sum_counts(
-    model: Model,
-    nodes: Mapping[str, Nodes],
-    batch: Batch,
-    spans_BJ2: Tensor,
-    config: CycleConfig,
-    skills: frozenset[str] = SKILLS,
-) -> dict[str, SumCount]:
-    """The sum and count of every figure the model has, for each modality: "vision/cycle_rank", …"""
-    found = correspondence_scores(nodes, spans_BJ2)
-    if FUTURE in skills:
-        walker = cast(Dynamics, model) if PAST in skills else _OneWay(cast(Predictor, model))
-        found |= cycle_scores(walker, nodes, batch.samples, config)
-    return {name: scores.sum_count() for name, scores in found.items() if SKILL_OF[name.split("/")[1]] in skills}
 
 
 def step_spans(corpus: Corpus, videos: list[str]) -> Tensor:

@@ -93,7 +93,7 @@ def test_partly_decodable_files_are_listed_with_their_seconds(capsys, make_clip,
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        ([], 2, "VERB"),
+        ([], 2, "COMMAND"),
         (["cook"], 2, "invalid choice"),
         (["ingest"], 2, "required"),
         (["ingest", "src"], 2, "-o"),

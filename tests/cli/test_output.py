@@ -1,4 +1,4 @@
-"""A verb's answer: on stdout the answer alone, on stderr the rest."""
+"""A command's answer: on stdout the answer alone, on stderr the rest."""
 
 import json
 from pathlib import Path

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mmcc.corpus.summary import render_summary, summarise
+from mmcc.corpus.summary import render_summary, summarize
 from tests.corpus.small_corpus import write_corpus
 
 
@@ -12,7 +12,7 @@ def corpus(tmp_path):
 
 
 def test_counts_coverage_and_speed_of_speech(corpus):
-    summary = summarise(corpus)
+    summary = summarize(corpus)
     assert (summary.videos, summary.frames, summary.utterances, summary.words) == (2, 3, 3, 12)
     assert summary.hours == pytest.approx(180 / 3600) and summary.median_seconds == 90
     assert summary.words_per_minute == pytest.approx(12)  # in the 60 s of the video that has captions
@@ -24,12 +24,12 @@ def test_counts_coverage_and_speed_of_speech(corpus):
 def test_caption_lag_is_from_a_step_to_the_words_that_name_it(corpus):
     # "cut the onion" at 2 s is named at 0 s: -2. "heat oil" at 8 s is named at 10 s: +2. The third, at 50 s, is named
     # by no utterance within 30 s.
-    summary = summarise(corpus)
+    summary = summarize(corpus)
     assert summary.caption_lag_pairs == 2 and summary.caption_lag == pytest.approx(0)
 
 
 def test_what_is_missing_is_listed(corpus):
-    summary = summarise(corpus)
+    summary = summarize(corpus)
     assert summary.failed == [{"path": "c.mp4", "reason": "broken"}] and summary.absent == 1
     assert summary.partial == [{"path": "b.mp4", "decoded": 60.0, "expected": 120.0}]
     assert summary.uncaptioned == ["b.mp4"]

@@ -52,9 +52,9 @@ def test_captions_that_cannot_be_read_give_way_to_speech_and_are_reported(job, t
 def test_silence_is_remembered_but_a_recogniser_that_failed_is_not_mistaken_for_silence(job, monkeypatch):
     hears(monkeypatch, [])
     assert narration(job()) == {"caption_kind": "transcribed", "caption_error": None}
-    hears(monkeypatch, InputError("soup.mp4", "its speech could not be recognised", "Try again."))
+    hears(monkeypatch, InputError("soup.mp4", "its speech could not be recognized", "Try again."))
     answer = narration(job())
-    assert answer["caption_kind"] is None and "could not be recognised. Try again." in answer["caption_error"]
+    assert answer["caption_kind"] is None and "could not be recognized. Try again." in answer["caption_error"]
 
 
 def test_subtitles_inside_come_after_a_caption_file(job, ffmpeg, tmp_path, monkeypatch):

@@ -103,7 +103,7 @@ def test_another_demo_in_the_folder_is_refused(made):
 def test_other_files_are_neither_used_nor_removed(tmp_path, capsys):
     (tmp_path / "letter.txt").write_text("dear")
     assert main(["demo", "-o", str(tmp_path)]) == 3
-    assert "holds other files, such as letter.txt" in capsys.readouterr().err
+    assert "contains other files, such as letter.txt" in capsys.readouterr().err
     assert main(["demo", "-o", str(tmp_path), "--fresh"]) == 3
     assert "does not hold a demo" in capsys.readouterr().err
     assert (tmp_path / "letter.txt").read_text() == "dear"

@@ -88,7 +88,7 @@ def test_what_is_not_installed_is_told_with_the_command(pictures_corpus, monkeyp
 
 
 def test_vectors_are_no_pictures(vectors_corpus):
-    with pytest.raises(InputError, match="take pictures"):
+    with pytest.raises(InputError, match="expect images"):
         imagenet_adapter(vectors_corpus)
 
 

@@ -141,7 +141,7 @@ def test_figures_of_the_best_are_scipys_and_add_up_over_videos(vectors_corpus):
 
 
 def test_a_videos_share_of_a_correlation_by_hand(vectors_corpus, monkeypatch):
-    """Frames 1 2 | 3 4 of two videos, "milk" over the last two: products of standardised ranks 1.5 0.5 | 0.5 1.5,
+    """Frames 1 2 | 3 4 of two videos, "milk" over the last two: products of standardized ranks 1.5 0.5 | 0.5 1.5,
     each times 1 / √1.25; so a half of ρ = 2 / √5 from each video."""
     monkeypatch.setattr(neurons, "LEAST_FRAMES", 1)
     milk = SpokenWords(np.arange(4), ("milk",), np.array([2, 3]), np.array([0, 0]))

@@ -117,7 +117,7 @@ def test_bad_times_follow_the_written_rule():
         "crème — it’s".encode("cp1252"),
     ],
 )
-def test_encodings_are_recognised(encoded):
+def test_encodings_are_recognized(encoded):
     encoding = "utf-16-be" if encoded.startswith((b"\0", b"\xfe")) else "utf-16-le" if b"\0" in encoded else "utf-8"
     frame = "1\n00:00:01,000 --> 00:00:02,000\n"
     marks = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)

@@ -109,7 +109,7 @@ def test_agrees_with_an_earlier_recognition(clips: Path, tmp_path: Path) -> None
 
 
 def test_banana_at_forty_seconds(clips: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The speaker announces it, with a timecode in the picture; the recogniser is replaced on the way."""
+    """The speaker announces it, with a timecode in the picture; the recognizer is replaced on the way."""
     started: list[subprocess.Popen[bytes]] = []
     start_child = speech._start_child
 
@@ -191,7 +191,7 @@ def test_recogniser_that_dies_fails_the_file_only(clips: Path, monkeypatch: pyte
         return subprocess.Popen([sys.executable, "-c", ""], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
     monkeypatch.setattr(speech, "_start_child", start)
-    with pytest.raises(InputError, match=r"friday\.mp4: its speech could not be recognised"):
+    with pytest.raises(InputError, match=r"friday\.mp4: its speech could not be recognized"):
         transcribe(clips / "friday.mp4")
 
 
@@ -211,7 +211,7 @@ def test_package_without_its_model_names_the_extra(monkeypatch: pytest.MonkeyPat
 
 
 class Script:
-    """A recogniser that answers each window with the next lines of a script, and records how much it was given."""
+    """A recognizer that answers each window with the next lines of a script, and records how much it was given."""
 
     def __init__(self, *answers: list[_Line]) -> None:
         self.answers, self.windows = list(answers), list[float]()

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from mmcc.models import MMCC, TEXT, VISION, Anticipator, MemDPC, load_model
+from mmcc.models import MMCC, TEXT, VISION, Anticipator, MemDPC, load_network
 from mmcc.models.encoders import FrameResNetSettings
 from tests.models.test_model import CONFIG, VOCABULARY, D, make_batch
 
@@ -77,7 +77,7 @@ def test_a_saved_model_is_self_contained(tmp_path):
         for parameter in model.model.parameters():
             parameter += 0.1
     model.save_pretrained(tmp_path)
-    loaded = load_model(tmp_path)
+    loaded = load_network(tmp_path)
     assert type(loaded) is Anticipator and not loaded.training
     for modality, side in model.eval()(batch).items():
         assert torch.equal(loaded(batch)[modality].z, side.z) and torch.equal(loaded(batch)[modality].pi, side.pi)

@@ -7,7 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmcc.models import MMCC, TEXT, VISION, MemDPC, load_model
+from mmcc.models import MMCC, TEXT, VISION, MemDPC, load_network
 from mmcc.models.encoders import FrameResNetSettings
 from tests.models.test_model import CONFIG, VOCABULARY, D, make_batch
 
@@ -95,7 +95,7 @@ def test_a_saved_model_comes_back_bit_by_bit(tmp_path):
     config = replace(CONFIG, frame_encoder=FrameResNetSettings(width=4))
     model, batch = memdpc(config=config), make_batch([3, 2], [1, 1], pixels=48)
     model.save_pretrained(tmp_path)
-    loaded = load_model(tmp_path)
+    loaded = load_network(tmp_path)
     assert type(loaded) is MemDPC and loaded.slots == 7 and loaded.config == config
     z = model(batch)[VISION].z
     assert torch.equal(loaded(batch)[VISION].z, z) and torch.equal(loaded.past(z), model.past(z))

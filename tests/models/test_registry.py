@@ -5,14 +5,14 @@ import json
 import pytest
 import torch
 
-from mmcc.models import MMCC, MemDPC, WeightsError, load_model, register_model
+from mmcc.models import MMCC, MemDPC, WeightsError, load_network, register_network
 from tests.models.test_model import CONFIG, VOCABULARY, damage_config, make_model
 
 
 def test_a_folder_gives_the_class_that_wrote_it(tmp_path):
     make_model().save_pretrained(tmp_path)
     assert json.loads((tmp_path / "config.json").read_text())["model_type"] == "mmcc"
-    loaded = load_model(tmp_path)
+    loaded = load_network(tmp_path)
     assert type(loaded) is MMCC and loaded.vocabulary_size == VOCABULARY and not loaded.training
 
 
@@ -35,11 +35,11 @@ def test_an_unknown_model_says_what_is_wrong(damage, message, tmp_path):
     make_model().save_pretrained(tmp_path)
     damage(tmp_path)
     with pytest.raises(WeightsError, match=message):
-        load_model(tmp_path)
+        load_network(tmp_path)
 
 
 def test_another_class_takes_a_few_lines(tmp_path):
-    @register_model
+    @register_network
     class Doubled(MMCC):
         model_type = "tests/doubled"
 
@@ -49,9 +49,9 @@ def test_another_class_takes_a_few_lines(tmp_path):
     torch.manual_seed(0)
     model = Doubled(CONFIG, VOCABULARY)
     model.save_pretrained(tmp_path)
-    assert type(load_model(tmp_path)) is Doubled
+    assert type(load_network(tmp_path)) is Doubled
     with pytest.raises(ValueError, match="registered already"):
-        register_model(type("Doubled", (MMCC,), {"model_type": "tests/doubled"}))
+        register_network(type("Doubled", (MMCC,), {"model_type": "tests/doubled"}))
 
 
 def test_a_model_can_start_from_another_of_its_kind():

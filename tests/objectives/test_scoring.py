@@ -27,8 +27,10 @@ from mmcc.objectives.scoring import (
     return_scores,
     scored_walk,
     share_of_first,
+    trained_scores,
     within_spans,
 )
+from mmcc.objectives.spec import COMBINE, FUTURE, PAST, SKILLS, TEXT_SKILL, ObjectiveConfig, ObjectiveSpec
 from mmcc.objectives.starts import sample_starts
 from tests.objectives.stand_in import NoIdea, StandIn, random_nodes
 
@@ -184,3 +186,31 @@ def test_times_within_steps():
     times = torch.tensor([[0.5, 1.0, 2.0, 2.5], [1.0, 1.5, 2.0, 0.0]])
     assert within_spans(times, spans).tolist() == [[False, True, True, False], [False] * 4]
     assert within_spans(times, padded_spans([[], []])).sum() == 0
+
+
+class Skilled(StandIn):
+    """What it was never trained in gives NaN."""
+
+    def __init__(self, skills):
+        super().__init__()
+        for skill in (FUTURE, PAST, COMBINE):
+            if skill not in skills:
+                setattr(self, skill, lambda z, *_: torch.full_like(z, math.nan))
+
+
+@pytest.mark.parametrize(
+    "skills",
+    [SKILLS, {TEXT_SKILL, FUTURE, PAST}, {TEXT_SKILL, FUTURE}, {FUTURE, PAST}, {FUTURE}, {TEXT_SKILL}, frozenset()],
+)
+def test_nothing_untrained_takes_part_in_a_score(skills):
+    spec = ObjectiveSpec(ObjectiveConfig, "", "", lambda config: None, skills=frozenset(skills))
+    walk = scored_walk(spec.walk_of(ObjectiveConfig()), starts=3)
+    nodes = random_nodes(StandIn(), [(5, 4), (6, 3)])
+    spans = padded_spans([[(0.0, 9.0)], []])
+    found = trained_scores(Skilled(skills), nodes, torch.arange(2), spans, walk, frozenset(skills))
+    assert all(scores.values[scores.counts].isfinite().all() and scores.counts.any() for scores in found.values())
+    names = {name.split("/")[1] for name in found}
+    assert ("cross_modal_rank" in names) == (TEXT_SKILL in skills)
+    assert ("future_rank" in names) == (FUTURE in skills)
+    assert ("cycle_rank" in names) == ({FUTURE, PAST} <= set(skills))
+    assert any(name.startswith(TEXT) for name in found) == (TEXT_SKILL in skills)

@@ -96,7 +96,7 @@ def test_a_report_of_a_run_with_figures_at_hand(made, tmp_path, monkeypatch, cap
     assert main(["report", str(run), "-o", str(out), "--results", str(results)]) == 0
     assert capsys.readouterr().out.strip() == str(out)
     text = Page(out.read_text()).text
-    assert "walks no cycles." in text
+    assert "cannot follow cycles." in text
     assert "to match each frame with the words spoken with it" in text
 
 
@@ -269,7 +269,7 @@ def test_what_the_tools_refuse_is_said(scene, made):
     model = open_model(made.out / "runs/cross_modal", "last")
     context = ReportContext(model, scene.corpus, scene.ids, scene.cache)
     (said,) = cycles(context).blocks
-    assert said.startswith('<p class="note">The model ') and "no cycles" in said
+    assert said.startswith('<p class="note">The model ') and "cannot follow cycles" in said
 
 
 def test_the_headline_is_a_sentence(made):

@@ -21,13 +21,13 @@ def test_a_line_for_each_neuron():
         "add",
         "101",
     ]
-    assert head.index("excited by") == pot.index("k0")
+    assert head.index("activated by") == pot.index("k0")
 
 
 def test_the_page_shows_each_picture_twice():
     text = neurons_page(found(), "<run>", "corpus")
     assert text.count("<img") == 2 * 3 and "an &lt;odd&gt; corpus" in text
-    assert "drawn at random from the 50 that excite the neuron most (from the top 0.01 %" in text
+    assert "drawn at random from the 50 that activate the neuron most (from the top 0.01 %" in text
     assert "<run>" not in text and "“pot” (noun)" in text and "ρ = 0.09 (chance 0.03)" in text
 
 

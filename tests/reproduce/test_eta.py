@@ -3,14 +3,14 @@
 from mmcc.reproduce import plan
 from mmcc.reproduce.eta import Estimate
 from mmcc.reproduce.plan import Budget, plan_job
-from mmcc.training.checkpoints import Progress
+from mmcc.training.checkpoints import TrainingProgress
 
 BUDGET = Budget("thousand", steps=1000, arrow_videos=1, scratch_steps=1)
 RUNS = (plan.CROSS_MODAL, plan.TEACHER, plan.TAP, plan.MMCC)
 JOBS = {(name, 0): plan_job(name, 0, BUDGET, "corpus") for name in RUNS}
 
 
-def estimate(**progress: Progress) -> Estimate:
+def estimate(**progress: TrainingProgress) -> Estimate:
     return Estimate({key: (job, progress.get(key[0])) for key, job in JOBS.items()})
 
 
@@ -22,7 +22,7 @@ def test_nothing_is_guessed_before_the_first_step():
 
 def test_time_goes_by_the_runs_of_the_same_objective():
     """A cross-modal step took 0.6 s, one of mmcc 1.2 s: 500 · 0.6 + 500 · (1080 / 1400) + 600 · 1.2 s are left."""
-    told = estimate(cross_modal=Progress(step=1000, seconds=600), mmcc=Progress(step=400, seconds=480))
+    told = estimate(cross_modal=TrainingProgress(step=1000, seconds=600), mmcc=TrainingProgress(step=400, seconds=480))
     lines = told.lines()
     assert lines[0].endswith("finished")
     assert lines[1].endswith("500 of 500 steps to train, about 5 min")
@@ -33,9 +33,9 @@ def test_time_goes_by_the_runs_of_the_same_objective():
 
 
 def test_what_is_done_is_counted():
-    told = estimate(cross_modal=Progress(step=1000, seconds=36_000))
+    told = estimate(cross_modal=TrainingProgress(step=1000, seconds=36_000))
     assert told.summary() == "1 of 4 runs are trained, about 20 h 0 min left"
     for name in (plan.TEACHER, plan.TAP):
-        told.done((name, 0), Progress(step=500, seconds=1))
-    told.done((plan.MMCC, 0), Progress(step=1000, seconds=1))
+        told.done((name, 0), TrainingProgress(step=500, seconds=1))
+    told.done((plan.MMCC, 0), TrainingProgress(step=1000, seconds=1))
     assert told.summary() == "4 of 4 runs are trained"

@@ -41,7 +41,7 @@ def test_all_rows_are_trained_and_measured(finished):
     assert {name.split("/")[1] for name in accuracy if name.startswith("accuracy")} == {
         *plan.TRAINED, plan.RANDOM, plan.AVERAGE, plan.SCRATCH}  # fmt: skip
     assert {name.split("/")[2] for name in accuracy if name.startswith("accuracy")} == {*plan.SAMPLERS, plan.AVERAGE}
-    assert found.notes == ["imagenet: left out: holds feature vectors, and ImageNet networks take pictures"]
+    assert found.notes == ["imagenet: left out: contains feature vectors, but ImageNet networks expect images"]
 
 
 def test_what_is_written_can_be_read(finished):

@@ -191,4 +191,4 @@ def test_what_cannot_be_answered_is_refused(kitchen, tmp_path, capsys):
     baseline = train(kitchen.corpus, tmp_path / "baseline", **{"objective.name": "cross_modal"})
     capsys.readouterr()
     assert main(["cycles", str(baseline), video]) == 3
-    assert "walks no cycles" in capsys.readouterr().err
+    assert "cannot follow cycles" in capsys.readouterr().err

@@ -8,10 +8,11 @@ import torch
 
 from mmcc.cli.main import main
 from mmcc.corpus import Corpus
+from mmcc.corpus.source import Skipped
 from mmcc.errors import InputError
 from mmcc.evaluation.embedding import embed_videos
 from mmcc.tools.cache import Cache
-from mmcc.tools.footage import Footage, at_size, open_footage, stored_size
+from mmcc.tools.footage import Footage, all_skipped, at_size, open_footage, stored_size
 from mmcc.tools.model import open_model
 from tests.tools.kitchen_footage import SMALL, train
 
@@ -160,14 +161,27 @@ def test_nothing_usable_is_refused(cache, tmp_path, name):
         open_footage(open_model("kitchen"), [tmp_path / name], cache)
 
 
+@pytest.mark.parametrize(
+    ("others", "said"), [(0, ""), (1, "1 other input was skipped too."), (3, "3 other inputs were skipped too.")]
+)
+def test_if_nothing_can_be_used_the_first_reason_and_the_number_of_others_are_reported(others, said):
+    error = all_skipped([Skipped("soup.mp4", "is empty. "), *[Skipped("tea.mp4", "is empty")] * others])
+    assert (error.path, error.cause, error.remedy) == ("soup.mp4", "is empty", said)
+
+
+def test_no_sources_at_all_are_refused(kitchen, cache):
+    with pytest.raises(InputError, match="no videos given"):
+        open_footage(kitchen.model(), [], cache)
+
+
 def test_a_model_of_vectors_looks_at_no_pictures_and_the_other_way_round(kitchen, vectors_path, cache, tmp_path):
     run = train(vectors_path, tmp_path / "run", **SMALL)
     model = open_model(run)
     assert model.feature_dims
     for source in (kitchen.videos[0], kitchen.corpus):
-        with pytest.raises(InputError, match="reads vectors of"):
+        with pytest.raises(InputError, match="expects vectors of"):
             open_footage(model, [source], cache)
-    with pytest.raises(InputError, match="holds feature vectors"):
+    with pytest.raises(InputError, match="contains feature vectors, but"):
         open_footage(kitchen.model(), [vectors_path], cache)
     footage: Footage = open_footage(model, [vectors_path], cache).footage[0]
     assert footage.still(0) is None

@@ -10,7 +10,7 @@ import torch
 from mmcc.cli.main import main
 from mmcc.errors import InputError
 from mmcc.evaluation.adapters import open_adapter
-from mmcc.models import MMCC, load_model
+from mmcc.models import MMCC, load_network
 from mmcc.pretrained import SHIPPED, shipped_names, with_shipped
 from mmcc.tools.model import open_model
 
@@ -20,7 +20,7 @@ def test_the_shipped_model_loads_by_name_from_any_folder(tmp_path, monkeypatch):
     model = MMCC.from_pretrained("kitchen")
     assert not model.training
     assert model.embed_frames(torch.zeros(2, 48, 48, 3, dtype=torch.uint8)).shape == (2, model.config.dims)
-    assert isinstance(load_model("kitchen"), MMCC)
+    assert isinstance(load_network("kitchen"), MMCC)
     assert open_adapter("kitchen").name == "mmcc+"
 
 

@@ -138,7 +138,7 @@ def test_each_folder_is_a_set_of_its_own(dawn, cache, photos, tmp_path):
 
 def test_a_model_of_vectors_is_not_shown_photos(dawn, cache, photos):
     vectors = ToolModel("vectors", dawn.folder, "1", 8, "crop", 1, feature_dims=16, settings={})
-    with pytest.raises(InputError, match="vectors reads vectors of 16 dims, not pictures"):
+    with pytest.raises(InputError, match="vectors expects vectors of 16 dims, not images"):
         unshuffle(vectors, photos, cache)
 
 

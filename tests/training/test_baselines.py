@@ -11,7 +11,7 @@ from safetensors.torch import load_file
 from mmcc.corpus import Corpus
 from mmcc.data import UsableVideos
 from mmcc.errors import InputError, UsageError
-from mmcc.models import MMCC, Anticipator, MemDPC, load_model
+from mmcc.models import MMCC, Anticipator, MemDPC, load_network
 from mmcc.objectives.losses import Losses
 from mmcc.objectives.spec import (
     FUTURE,
@@ -77,7 +77,7 @@ def uncut(vectors_path, cross_modal, tmp_path_factory):
 def test_a_run_of_each_baseline(uncut, name):
     run, report = uncut[name]
     _, kind, terms = BASELINES[name]
-    model = load_model(report.best)
+    model = load_network(report.best)
     assert type(model) is kind and Config.from_yaml(Path(report.best) / "config.yaml").objective.name == name
     lines = [line for line in read_metrics(run) if line["part"] == "train"]
     assert lines[0].keys() == ALWAYS | terms and len({line["loss"] for line in lines}) == 6
@@ -109,7 +109,7 @@ def test_cut_and_resumed_it_is_the_uncut_run(uncut, vectors_path, cross_modal, t
 @pytest.mark.parametrize("name", ["representation_anticipation", "time_agnostic"])
 def test_the_targets_are_the_cross_modal_run_whatever_was_trained(uncut, cross_modal, name):
     run, report = uncut[name]
-    origin, model = load_model(cross_modal[1].best).state_dict(), load_model(report.checkpoint)
+    origin, model = load_network(cross_modal[1].best).state_dict(), load_network(report.checkpoint)
     assert all(torch.equal(tensor, origin[key]) for key, tensor in model.target.state_dict().items())
     moved = {key for key, tensor in model.model.state_dict().items() if not torch.equal(tensor, origin[key])}
     assert "predictors.forward_head.0.weight" in moved and "text_encoder.w1.weight" in moved
@@ -175,7 +175,7 @@ def test_any_objective_can_start_from_a_checkpoint(vectors_path, cross_modal, tm
     said = []
     report = run_of(vectors_path, tmp_path / "run", config, say=said.append)
     assert f"initialized with the weights of {checkpoint}" in said
-    origin, model = load_model(checkpoint).state_dict(), load_model(report.checkpoint).state_dict()
+    origin, model = load_network(checkpoint).state_dict(), load_network(report.checkpoint).state_dict()
     seen = [key for key in origin if key.startswith("frame_encoder.")]
     assert all((origin[key] - model[key]).abs().max() < 2e-3 for key in seen)  # Adam's first step is lr = 1e-3
 
@@ -228,7 +228,7 @@ def test_an_unknown_objective_is_named(vectors_path, tmp_path):
     with pytest.raises(UsageError, match=r"objective: no objective is named 'mcmc' \(known: cross_modal") as caught:
         load_config(None, ["objective.name=mcmc"])
     assert "--import" in caught.value.remedy
-    with pytest.raises(UsageError, match="frame_weights: set it or init"):
+    with pytest.raises(UsageError, match=r"train\.frame_weights and init cannot both be set"):
         load_config(None, ["train.init=run", "train.frame_weights=resnet.safetensors"])
 
 

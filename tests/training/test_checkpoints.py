@@ -13,7 +13,7 @@ from mmcc.models.config import ModelConfig
 from mmcc.models.encoders import FeatureSettings
 from mmcc.models.model import MMCC
 from mmcc.training import checkpoints
-from mmcc.training.checkpoints import Checkpoints, Progress, damage, load, load_optimizer, optimizer_tensors
+from mmcc.training.checkpoints import Checkpoints, TrainingProgress, damage, load, load_optimizer, optimizer_tensors
 from tests.forked import forked
 
 CONFIG = ModelConfig(dims=8, frame_encoder=FeatureSettings(feature_dims=4))
@@ -36,7 +36,7 @@ def trained(steps=2, seed=0):
 def save(folder, step, model=None, optimizer=None, keep=2, best=0):
     if model is None:
         model, optimizer = trained(seed=step)
-    progress = Progress(step=step, best_step=best, best_score=1.0 if best else None)
+    progress = TrainingProgress(step=step, best_step=best, best_score=1.0 if best else None)
     return Checkpoints(folder, keep).save(
         model, optimizer_tensors(optimizer, model), progress, {"config.yaml": "a: 1\n"}
     )

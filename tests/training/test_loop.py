@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import signal
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from safetensors.torch import load_file, save_file
 
 from mmcc.corpus import Corpus
 from mmcc.errors import Diverged, InputError, OutputError
-from mmcc.models.encoders import FeatureSettings
+from mmcc.models.encoders import FeatureSettings, FrameEncoderSettings
 from mmcc.models.model import MMCC
 from mmcc.models.resnet import ResNet18
 from mmcc.objectives.mmcc import MMCCObjective
@@ -274,10 +275,17 @@ def test_a_second_run_in_the_same_folder_is_refused(uncut, vectors_path):
         run_of(vectors_path, uncut[0])
 
 
+@dataclass(frozen=True)
+class OfImages(FrameEncoderSettings):
+    name: str = "tests/images"
+
+
 def test_settings_that_fit_the_corpus(vectors_path, tiny):
     corpus = Corpus.open(vectors_path)
     fitted = fit_to_corpus(tiny, corpus)
     assert fitted.model.frame_encoder == FeatureSettings(feature_dims=corpus.manifest.size)
+    with pytest.raises(InputError, match="but the frame encoder tests/images reads images"):
+        fit_to_corpus(replace(tiny, model=replace(tiny.model, frame_encoder=OfImages())), corpus)
     with pytest.raises(InputError, match="not a device"):
         run_of(vectors_path, Path("unused"), tiny_config("train.device=abacus"))
 

@@ -1,0 +1,47 @@
+"""Files that are whole or absent."""
+
+import os
+
+import pytest
+
+from mmcc.errors import OutputError
+from mmcc.files import is_draft, remove_drafts, replace_bytes, replace_text, replacing, writing
+
+
+def test_the_old_file_stays_until_the_new_one_is_whole(tmp_path):
+    path = tmp_path / "config.yaml"
+    replace_text(path, "old\n")
+    with pytest.raises(KeyError), replacing(path) as draft:
+        draft.write_text("half")
+        assert path.read_text() == "old\n" and is_draft(draft) and not is_draft(path)
+        raise KeyError
+    assert path.read_text() == "old\n" and list(tmp_path.iterdir()) == [path]
+    replace_bytes(path, b"\xffnew")
+    assert path.read_bytes() == b"\xffnew"
+
+
+def test_writers_that_share_a_file_do_not_share_a_draft(tmp_path):
+    path = tmp_path / "answer.npz"
+    with replacing(path, shared=True) as draft, replacing(path) as other:
+        assert draft != other and str(os.getpid()) in draft.name
+        draft.write_text("one")
+        other.write_text("other")
+    assert path.read_text() == "one"  # the one that ends last
+
+
+def test_drafts_that_killed_processes_left_are_removed(tmp_path):
+    (tmp_path / "inner").mkdir()
+    left = [tmp_path / ".tmp-a", tmp_path / "inner" / ".tmp-b.npy.12-34"]
+    kept = tmp_path / "inner" / "b.npy"
+    for path in (*left, kept):
+        path.touch()
+    remove_drafts(tmp_path)
+    assert kept.exists() and not any(path.exists() for path in left)
+
+
+def test_a_place_that_cannot_be_written_is_named(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(OutputError, match=r"file/inner: cannot be written: Not a directory"):
+        replace_text(tmp_path / "file" / "inner", "text")
+    with pytest.raises(OutputError, match="disk: cannot be written: full"), writing(tmp_path / "disk"):
+        raise OSError(28, "full")
