@@ -293,5 +293,5 @@ def test_a_megabyte_of_one_thing_takes_no_longer_than_ten_times_a_tenth(unit):
         reads_or_refuses(data, "a.vtt")
         return time.process_time() - started
 
-    tenth = max(cost(100_000), 0.01)
-    assert cost(1_000_000) < 40 * tenth  # a quadratic reader would need 100 times as long
+    # A quadratic reader would need 100 times as long every time, a linear one 40 times as long once in a busy while.
+    assert any(cost(1_000_000) < 40 * max(cost(100_000), 0.01) for _ in range(5))
