@@ -64,7 +64,7 @@ def draw_glassware(
     canvas.polygon(outline, glaze(PANE, 0.45))
     canvas.ellipse(x, opening.y, rim, rim * flat.tilt, glaze(shaded(PANE, 0.3), 0.5))
     if vessel.portions:
-        _draw_filling(canvas, flat, vessel, Column(x, foot, foot - opening.y, base, rim), rng)
+        _draw_filling(canvas, flat, vessel, LiquidColumn(x, foot, foot - opening.y, base, rim), rng)
     elif vessel.stain:
         draw_stain(canvas, flat, vessel.stain, Ground(x, foot, base * 0.9), rng)
         high = opening.y + 0.3 * (foot - opening.y)
@@ -104,7 +104,7 @@ def _draw_motor(
 
 
 @dataclass(frozen=True)
-class Column:
+class LiquidColumn:
     """The room inside; heights are shares of it."""
 
     x: float
@@ -120,7 +120,7 @@ class Column:
         return 0.94 * (self.base + (self.rim - self.base) * height)
 
 
-def _draw_filling(canvas: Canvas, look: Look, vessel: Vessel, column: Column, rng: Rng) -> None:
+def _draw_filling(canvas: Canvas, look: Look, vessel: Vessel, column: LiquidColumn, rng: Rng) -> None:
     """Liquid as high as there are portions, the pieces in it, and what lies on it."""
     pieces = [p for p in vessel.portions if is_piece(p)]
     layers = [tuple(p for p in vessel.mixed if not is_piece(p)), *((p,) for p in vessel.top if not is_piece(p))]
@@ -144,7 +144,7 @@ def _draw_filling(canvas: Canvas, look: Look, vessel: Vessel, column: Column, rn
             draw_powder(canvas, look, powder.item, column.x, column.y(level), wide, named, powder.cooked)
 
 
-def _trunk(column: Column, low: float, high: float, left: float = -1.0) -> list[Point]:
+def _trunk(column: LiquidColumn, low: float, high: float, left: float = -1.0) -> list[Point]:
     """The column between two heights, from `left` (-1 to 1) to its right edge."""
     return [
         (column.x + left * column.radius(high), column.y(high)),
@@ -159,7 +159,7 @@ def _draw_liquid(
     look: Look,
     layers: Sequence[Sequence[Portion]],
     pieces: Sequence[Portion],
-    column: Column,
+    column: LiquidColumn,
     level: float,
 ) -> None:
     """Layer upon layer, each as thick as it has portions."""
@@ -181,7 +181,7 @@ def _draw_liquid(
     canvas.ellipse(x, column.y(level), 0.94 * radius, 0.94 * radius * tilt, lit(colour, 0.22))
 
 
-def _draw_floating(canvas: Canvas, piece: Portion, column: Column, level: float, rng: Rng) -> None:
+def _draw_floating(canvas: Canvas, piece: Portion, column: LiquidColumn, level: float, rng: Rng) -> None:
     radius = column.radius(level)
     for at in range(3):
         x = column.x + (0.5 * at - 0.5 + rng.uniform(-0.08, 0.08)) * radius
@@ -189,7 +189,7 @@ def _draw_floating(canvas: Canvas, piece: Portion, column: Column, level: float,
         PIECES[piece.item](Pen(canvas, x, y, 0.48 * column.base, rng.uniform(-40, 40), 0.7), piece.cooked, rng)
 
 
-def _draw_pile(canvas: Canvas, pieces: Sequence[Portion], column: Column, rng: Rng) -> None:
+def _draw_pile(canvas: Canvas, pieces: Sequence[Portion], column: LiquidColumn, rng: Rng) -> None:
     """Pieces that lie one upon another."""
     each = 6
     named = rng.child("pile")
