@@ -61,7 +61,8 @@ def test_ingest_and_inspect_a_folder(capsys, folder, tmp_path):
     assert code == 0 and "1 of 1 videos, 3 frames, 1 utterances" in out and not err
     code, out, _ = run(capsys, "inspect", tmp_path / "c", "--sheet", tmp_path / "sheet.png")
     assert code == 0 and "words per minute" in out
-    assert Image.open(tmp_path / "sheet.png").width > 500
+    drawn = Image.open(tmp_path / "sheet.png")
+    assert drawn.width == 3 * 176 + 2 * 12 + 2 * 24  # three frames side by side, their gaps, both margins
 
 
 def test_json_is_as_documented(capsys, folder, tmp_path):

@@ -97,7 +97,7 @@ def test_looks_of_plain_pictures():
 @pytest.fixture(scope="module")
 def fresh_kitchen(kitchens):
     """Videos that the shipped model has not seen: of another seed."""
-    return kitchens.kitchen_corpus(videos=6, seed=7, size=48, drawn=96)
+    return kitchens.kitchen_corpus(videos=12, seed=7, size=48, drawn=96)
 
 
 def test_kitchen_videos_pass_as_files_and_as_a_corpus(fresh_kitchen, tmp_path):
@@ -105,7 +105,7 @@ def test_kitchen_videos_pass_as_files_and_as_a_corpus(fresh_kitchen, tmp_path):
     files = open_footage(model, sorted((fresh_kitchen.kitchen / "videos").iterdir())[:3], cache).footage
     assert domain_warnings(model, files, cache) == []
     corpus = open_footage(model, [fresh_kitchen.pictures], cache).footage
-    assert len(corpus) == 6
+    assert len(corpus) == 12
     assert domain_warnings(model, corpus, cache) == []
 
 
