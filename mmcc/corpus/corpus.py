@@ -75,11 +75,14 @@ class Corpus:
         if video is None:
             if video_id not in self._positions:
                 raise KeyError(f"no video {video_id!r} in {self.path}; corpus.ids lists them")
-            video = Video(self._shards, self._table.slice(self._positions[video_id], 1), self.manifest)
+            video = self._open(self._table.slice(self._positions[video_id], 1))
             self._videos[video_id] = video
             if len(self._videos) > _OPEN_VIDEOS:
                 del self._videos[next(iter(self._videos))]  # the oldest
         return video
+
+    def _open(self, row: pa.Table) -> Video:
+        return Video(self._shards, row, self.manifest)
 
     @property
     def ids(self) -> list[str]:
@@ -151,6 +154,11 @@ class Video:
     def times(self) -> NDArray[np.float64]:
         values = self._row.column("times").chunk(0)[0].values
         return np.empty(0) if values is None else values.to_numpy()
+
+    @property
+    def text_vectors(self) -> NDArray[np.float32] | None:
+        """One vector per utterance [k, F], in a corpus opened with the embeddings of a text encoder; else None."""
+        return None
 
     @cached_property
     def utterances(self) -> list[Utterance]:

@@ -15,6 +15,7 @@ from mmcc.corpus.crosstask import is_crosstask, read_crosstask
 from mmcc.corpus.folder import VIDEO_SUFFIXES, read_folder
 from mmcc.corpus.howto100m import is_howto100m, read_howto100m
 from mmcc.corpus.source import Source
+from mmcc.corpus.youcook2 import is_youcook2, read_youcook2
 from mmcc.errors import InputError
 from mmcc.registry import Registry
 
@@ -56,7 +57,7 @@ def find_source(
     features: bool = False,
     language: str = "en",
 ) -> Source:
-    """Read a CrossTask release, a HowTo100M index, or a folder (or file) of narrated video."""
+    """Read a CrossTask release, YouCook2's stills, a HowTo100M index, or a folder (or file) of narrated video."""
     for place in (src, videos, captions):
         if place is not None and not place.exists():
             web = str(place).startswith(("http:", "https:"))
@@ -81,6 +82,8 @@ def find_source(
             cause = "has features but no videos"
             raise InputError(src, cause, "Run again with --features RATE (vectors per second).")
         return source
+    if is_youcook2(src):
+        return read_youcook2(src)
     if videos is not None:
         raise InputError(src, "is a plain folder", "--videos is for a CrossTask release or a HowTo100M index.")
     return read_folder(src, captions=captions, media_suffixes=suffixes, language=language)

@@ -32,7 +32,7 @@ from mmcc.media.sandbox import Job, Limits, Outcome, WorkerPool
 from mmcc.media.video import Sampling
 
 RAW_UP_TO = 64  # pixels per side: below this, JPEG saves little and costs more to decode than raw costs to read
-_OURS = {"manifest.json", "index.arrow", "shards", ".lock"}
+_OURS = {"manifest.json", "index.arrow", "shards", "embeddings", ".lock"}
 _SAMPLED_ARRAYS = 100  # arrays whose headers decide how many dims a corpus of features has
 _QUALITY = 90  # of JPEG: artefacts stay below what the video's own codec left
 
@@ -96,7 +96,7 @@ class _Run:
         self._folder, self._manifest, self._settings = folder, manifest, settings
         self._index, self._plan, self._progress = index, plan, progress
         self._items = {item.id: item for item in plan.todo}
-        self._next_shard = 1 + max(_shards(folder), default=-1)
+        self._next_shard = 1 + max(shard_numbers(folder), default=-1)
         self._shard_of: dict[int, int] = {}  # worker to shard
         self._size_of: dict[int, int] = {}  # shard to the end of its last finished video
         self.not_renewed: list[Skipped] = []
@@ -110,7 +110,7 @@ class _Run:
     def __exit__(self, *_: object) -> None:
         self._pool.__exit__()
         with suppress(OSError):  # no space for eight bytes: the next run will seal them
-            _seal_shards(self._folder, self._manifest)
+            seal_shards(self._folder, self._manifest)
 
     def ingest(self) -> None:
         for outcome in self._pool.run(self._job(item) for item in self._plan.todo):
@@ -134,6 +134,8 @@ class _Run:
             feature_dims=manifest.size if manifest.encoding == "float32" else None,
             transcribe=settings.transcribe,
             language=settings.language,
+            stills=[(str(still.path.absolute()), still.time) for still in item.stills],
+            utterances=[utterance._asdict() for utterance in item.utterances],
         )
         return dataclasses.asdict(job)
 
@@ -244,25 +246,25 @@ def _close_manifest(folder: Path, manifest: Manifest, table: pa.Table, skipped: 
     manifest.save(folder)
 
 
-def _seal_shards(folder: Path, manifest: Manifest) -> None:
+def seal_shards(folder: Path, manifest: Manifest) -> None:
     """Make every shard a complete Arrow stream, including those that a killed run left open."""
     table = read_index(index_path(folder))
     ends: dict[int, int] = {}
     for shard, batches in zip(table.column("shard").to_pylist(), table.column("batches").to_pylist(), strict=True):
         if batches:
             ends[shard] = max(ends.get(shard, 0), batches[-1]["offset"] + batches[-1]["length"])
-    for shard in _shards(folder):
+    for shard in shard_numbers(folder):
         if shard < manifest.sealed:
             continue  # somebody may be reading it
         if shard in ends:
             seal(shard_path(folder, shard), ends[shard])
         else:
             shard_path(folder, shard).unlink()
-    manifest.sealed = 1 + max(_shards(folder), default=-1)
+    manifest.sealed = 1 + max(shard_numbers(folder), default=-1)
     manifest.save(folder)
 
 
-def _shards(folder: Path) -> list[int]:
+def shard_numbers(folder: Path) -> list[int]:
     return sorted(int(path.stem) for path in (folder / "shards").glob("*.arrow") if path.stem.isdigit())
 
 

@@ -4,6 +4,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
+from mmcc.media.utterances import Utterance
+
 
 class LabelledClip(NamedTuple):
     """A labelled stretch of a video: the 1-based step of its task that is shown from start to end."""
@@ -33,17 +35,26 @@ class CaptionFile:
     span: tuple[int, int] | None = None  # (offset, length) of its entry, if one JSON file covers many videos
 
 
+class Still(NamedTuple):
+    """A picture of a video, and when in the video it was taken."""
+
+    path: Path
+    time: float
+
+
 @dataclass(frozen=True)
 class Item:
     """One narrated video on disk. Without `media` it is listed but not found (yet)."""
 
     id: str
-    media: Path | None  # a video file, or a feature array (.npy)
+    media: Path | None  # a video file, a feature array (.npy), or the folder of its stills
     captions: CaptionFile | None = None
     title: str = ""
     tasks: tuple[str, ...] = ()  # the task whose steps are labelled comes first
     steps: tuple[LabelledClip, ...] = ()
     split: str | None = None  # the data set's own; None: decided by a hash of the id
+    stills: tuple[Still, ...] = ()  # in order of time, where a data set has pictures instead of video
+    utterances: tuple[Utterance, ...] = ()  # where a data set's own annotations say what is said, or done, when
 
 
 class Skipped(NamedTuple):

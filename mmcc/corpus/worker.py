@@ -40,6 +40,8 @@ class VideoJob:
     feature_dims: int | None
     transcribe: bool
     language: str
+    stills: list[tuple[str, float]]
+    utterances: list[dict[str, Any]]
 
 
 class VideoWorker:
@@ -59,7 +61,8 @@ class VideoWorker:
         if answer.get("caption_kind") == "transcribed":
             report = _second_half(report)
         try:
-            answer |= (_store_features if job.feature_rate else _store_video)(job, shard, report)
+            store = _store_stills if job.stills else _store_features if job.feature_rate else _store_video
+            answer |= store(job, shard, report)
             answer["batches"] = [batch._asdict() for batch in shard.finish(job.id)]
         except BaseException:
             shard.take_back()
@@ -104,6 +107,43 @@ def _store_video(job: VideoJob, shard: ShardWriter, report: Report) -> dict[str,
     }
 
 
+def _store_stills(job: VideoJob, shard: ShardWriter, report: Report) -> dict[str, Any]:
+    """Pictures of a video, each at its time; one that cannot be read is left out, and makes the video partial."""
+    from mmcc.media.jpeg import encode_jpeg
+    from mmcc.media.photos import fitted, read_photo
+
+    sampling = Sampling(**job.sampling)
+    times: list[float] = []
+    height = width = 0
+    problem = None
+    for name, time in job.stills:
+        path = Path(name)
+        try:
+            pixels = fitted(read_photo(path, max_pixels=sampling.max_pixels), path, sampling.size, sampling.fit)
+        except InputError as error:
+            problem = error
+            continue
+        if times and pixels.shape[:2] != (height, width):
+            problem = InputError(path, "differs in shape from the others", "Ingest with --fit crop or letterbox.")
+            continue
+        height, width = pixels.shape[:2]
+        shard.add(job.id, time, encode_jpeg(pixels, job.quality) if job.encoding == "jpeg" else pixels.tobytes())
+        times.append(time)
+        report(time, job.stills[-1][1])
+    if problem and not times:
+        raise problem
+    last = job.stills[-1][1]
+    return {
+        "status": "partial" if problem else "ok",
+        "mode": "stills",
+        "duration": last,
+        "decoded": times[-1] if problem else last,
+        "height": height,
+        "width": width,
+        "times": times,
+    }
+
+
 def _store_features(job: VideoJob, shard: ShardWriter, report: Report) -> dict[str, Any]:
     import numpy as np
 
@@ -126,7 +166,9 @@ def _store_features(job: VideoJob, shard: ShardWriter, report: Report) -> dict[s
 
 
 def _narration(job: VideoJob, report: Report) -> dict[str, Any]:
-    """The utterances from the first source that has any: caption file, subtitle stream, speech."""
+    """The utterances from the first source that has any: the data set itself, caption file, subtitle stream, speech."""
+    if job.utterances:
+        return {"status": "ok", "utterances": job.utterances, "caption_kind": job.caption_kind, "caption_error": None}
     error = heard = None
     for kind, read in _narration_sources(job, report):
         try:

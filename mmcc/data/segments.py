@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmcc.corpus import Corpus, Video
+from mmcc.corpus.thinning import thin
 from mmcc.data.config import DataConfig
 from mmcc.data.rng import Use, generator
 from mmcc.data.splits import some_of, videos_for
@@ -24,8 +25,6 @@ from mmcc.errors import InputError
 Times = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-_CLOSEST = 0.6  # of an interval, between frames of a thinned video; at 0.5, rounding would decide
-
 
 class NodeTimes(NamedTuple):
     """The times of a video's nodes: its frames, and the centres of its utterances that have words."""
@@ -34,12 +33,18 @@ class NodeTimes(NamedTuple):
     frames: Times  # ascending
     centres: Times  # ascending
     texts: list[str]  # of each centre
+    places: Indices  # of each centre: which of the video's utterances it is
 
     @classmethod
     def of(cls, video: Video) -> NodeTimes:
-        said = [((each.start + each.end) / 2, each.text) for each in video.utterances if has_words(each.text)]
+        said = [
+            ((each.start + each.end) / 2, each.text, place)
+            for place, each in enumerate(video.utterances)
+            if has_words(each.text)
+        ]
         said.sort(key=itemgetter(0))  # when utterances overlap, the first to start may be the last to end
-        return cls(video.id, video.times, np.array([centre for centre, _ in said]), [text for _, text in said])
+        centres, texts, places = zip(*said, strict=True) if said else ((), (), ())
+        return cls(video.id, video.times, np.array(centres, float), list(texts), np.array(places, np.int64))
 
 
 class Segment(NamedTuple):
@@ -63,18 +68,6 @@ class Segment(NamedTuple):
     @property
     def texts(self) -> list[str]:
         return [self.nodes.texts[each] for each in self.utterances]
-
-
-def thin(times: Times, start: float, rate: float) -> Indices:
-    """One frame per interval of 1/rate seconds, counted from `start`: the one nearest the interval's middle.
-
-    Where a video begins, ends or has a gap, this frame may come just after the previous one: it is then dropped.
-    """
-    place = (times - start) * rate
-    interval = np.floor(place)
-    nearest_first = np.lexsort((np.abs(place - interval - 0.5), interval))
-    kept = nearest_first[np.diff(interval[nearest_first], prepend=-np.inf) > 0]
-    return kept[np.diff(place[kept], prepend=-np.inf) > _CLOSEST].astype(np.int64)
 
 
 class Cutter:

@@ -1,0 +1,122 @@
+"""A corpus as a model with frozen encoders reads it: stored vectors in place of frames, and of utterances.
+
+>>> corpus = with_vectors(Corpus.open("cooking.corpus"), frames=Wanted("efficientnet-lite2"), text=Wanted("minilm"))
+>>> corpus.manifest.encoding, corpus["soup"].frames().shape, corpus["soup"].text_vectors.shape
+('float32', (312, 1280), (58, 384))
+
+Shapes: k utterances, F dims.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from mmcc.corpus.corpus import Corpus, Video
+from mmcc.corpus.embeddings import Encoder, Floats, Modality, content_of, find_encoder, open_vectors
+from mmcc.corpus.format import Manifest
+from mmcc.corpus.shards import ShardReader
+from mmcc.errors import InputError
+
+
+class Wanted(NamedTuple):
+    """An encoder by name; with a checksum, exactly that one."""
+
+    name: str
+    checksum: str | None = None
+
+
+def with_vectors(corpus: Corpus, *, frames: Wanted | None = None, text: Wanted | None = None) -> Corpus:
+    """The corpus with the vectors of the encoders wanted; InputError says which command computes missing ones."""
+    if frames is None and text is None:
+        return corpus
+    found = (frames and _find(corpus, frames, "frames")) or None, (text and _find(corpus, text, "text")) or None
+    return VectorCorpus(corpus, *found)
+
+
+class VectorCorpus(Corpus):
+    """A corpus whose frames or utterances, or both, are read as stored vectors."""
+
+    def __init__(self, corpus: Corpus, frames: Encoder | None, text: Encoder | None) -> None:
+        self.stored = corpus.manifest  # how its pictures are stored
+        self.frame_encoder, self.text_encoder = frames, text
+        self._frame_vectors = open_vectors(corpus, frames) if frames else None
+        self._text_vectors = open_vectors(corpus, text) if text else None
+        manifest = self.stored
+        if self._frame_vectors is not None:
+            vectors = self._frame_vectors.manifest
+            manifest = replace(manifest, encoding="float32", size=vectors.size, fps=vectors.fps)
+        super().__init__(corpus.path, manifest, corpus._table)
+        for encoder, stored in ((frames, self._frame_vectors), (text, self._text_vectors)):
+            if encoder and stored and (missing := len(set(self.ids) - set(stored.ids))):
+                raise _not_embedded(corpus, encoder.name, encoder.reads, f"{missing} of its {len(self)} videos have no")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _reopen, (self.path, self.frame_encoder, self.text_encoder)
+
+    def _open(self, row: pa.Table) -> Video:
+        return _VectorVideo(self, self._shards, row)
+
+    def vectors_of(self, video: Video, encoder: Encoder, stored: Corpus) -> Video:
+        """The row of vectors that belongs to a video's present content."""
+        found = stored[video.id]
+        if found.details["fingerprint"] != content_of(video, encoder.reads):
+            problem = f"{video.id} has been ingested again since it was embedded, so it has no"
+            raise _not_embedded(self, encoder.name, encoder.reads, problem)
+        return found
+
+
+class _VectorVideo(Video):
+    """One video of such a corpus."""
+
+    def __init__(self, corpus: VectorCorpus, shards: ShardReader, row: pa.Table) -> None:
+        super().__init__(shards, row, corpus.stored)
+        self._corpus = corpus
+        self._pictures = Video(shards, row, corpus.stored)
+
+    @cached_property
+    def _frame_vectors(self) -> Video | None:
+        stored, encoder = self._corpus._frame_vectors, self._corpus.frame_encoder
+        return self._corpus.vectors_of(self._pictures, encoder, stored) if stored and encoder else None
+
+    @cached_property
+    def times(self) -> NDArray[np.float64]:
+        return (self._frame_vectors or self._pictures).times
+
+    def frames(self, first: int = 0, last: int | None = None, step: int = 1) -> NDArray[Any]:
+        return (self._frame_vectors or self._pictures).frames(first, last, step)
+
+    @cached_property
+    def text_vectors(self) -> Floats | None:
+        stored, encoder = self._corpus._text_vectors, self._corpus.text_encoder
+        if stored is None or encoder is None:
+            return None
+        return self._corpus.vectors_of(self._pictures, encoder, stored).frames()
+
+
+def _reopen(path: Any, frames: Encoder | None, text: Encoder | None) -> VectorCorpus:
+    return VectorCorpus(Corpus.open(path), frames, text)
+
+
+def stored_manifest(corpus: Corpus) -> Manifest:
+    """How the pictures of a corpus are stored, also where its vectors are read."""
+    return corpus.stored if isinstance(corpus, VectorCorpus) else corpus.manifest
+
+
+def _find(corpus: Corpus, wanted: Wanted, reads: Modality) -> Encoder:
+    encoder = find_encoder(corpus, wanted.name, reads, wanted.checksum)
+    if encoder is None:
+        other = wanted.checksum and find_encoder(corpus, wanted.name, reads)
+        problem = "has only those of another version, no" if other else "has no"
+        raise _not_embedded(corpus, wanted.name, reads, problem)
+    return encoder
+
+
+def _not_embedded(corpus: Corpus, name: str, reads: Modality, problem: str) -> InputError:
+    remedy = f"Compute them once with: mmcc embed {corpus.path} --{reads} {name}"
+    return InputError(corpus.path, f"{problem} embeddings by {name}", remedy)
