@@ -46,8 +46,13 @@ class NamedSettings:
     @classmethod
     def class_for(cls, name: str) -> type[Self]:
         """The settings that go with a name; UnknownName lists the names there are."""
-        settings: type[Self] = cls.registry.find(name).settings
+        settings: type[Self] = cls.registry.find(cls.entry_name(name)).settings
         return settings
+
+    @staticmethod
+    def entry_name(name: str) -> str:
+        """What a name is registered under: of "onnx:FILE" the part before the colon; the rest is for the entry."""
+        return name.partition(":")[0]
 
     @classmethod
     def own_name(cls) -> str:

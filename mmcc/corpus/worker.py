@@ -6,7 +6,7 @@ Run by `WorkerPool` as `python -m mmcc.corpus.worker`. All of the user's files a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -40,8 +40,8 @@ class VideoJob:
     feature_dims: int | None
     transcribe: bool
     language: str
-    stills: list[tuple[str, float]]
-    utterances: list[dict[str, Any]]
+    stills: list[tuple[str, float]] = field(default_factory=list)
+    utterances: list[dict[str, Any]] = field(default_factory=list)  # known without reading captions
 
 
 class VideoWorker:

@@ -26,7 +26,7 @@ class Sample(NamedTuple):
     video: str
     frames: NDArray[Any]  # [N, H, W, 3] uint8, or [N, F] float32
     frame_times: NDArray[np.float64]  # [N]
-    words: NDArray[np.int64]  # [K, W]
+    words: NDArray[Any]  # [K, W] int64, or [K, F] float32
     text_times: NDArray[np.float64]  # [K]
 
 
@@ -37,7 +37,8 @@ class Batch:
     frames: Tensor  # [P, H, W, 3] uint8, or [P, F] float32: the valid frames, segment by segment, in order of time
     frame_valid: Tensor  # [B, N] bool
     frame_times: Tensor  # [B, N] float32 seconds; 0 at padding
-    words: Tensor  # [U, W] int64: the valid utterances in the same order; 0 is padding, 1 an unknown word
+    # The valid utterances in the same order: [U, W] int64, 0 is padding and 1 an unknown word; or [U, F] float32.
+    words: Tensor
     text_valid: Tensor  # [B, K] bool
     text_times: Tensor  # [B, K] float32: an utterance's centre; 0 at padding
     videos: list[str]  # [B]
@@ -62,12 +63,13 @@ def collate(samples: Sequence[Sample]) -> Batch:
     frame_valid, frame_times = _padded([sample.frame_times for sample in samples])
     text_valid, text_times = _padded([sample.text_times for sample in samples])
     words = np.concatenate([sample.words for sample in samples])
-    longest = int(words.any(axis=0).sum())  # padding is at the end, so the first columns are in use
+    if words.dtype == np.int64:
+        words = words[:, : int(words.any(axis=0).sum())]  # padding is at the end, so the first columns are in use
     return Batch(
         frames=torch.from_numpy(_packed_frames(samples)),
         frame_valid=frame_valid,
         frame_times=frame_times,
-        words=torch.from_numpy(np.ascontiguousarray(words[:, :longest])),
+        words=torch.from_numpy(np.ascontiguousarray(words)),
         text_valid=text_valid,
         text_times=text_times,
         videos=[sample.video for sample in samples],

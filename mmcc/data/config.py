@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from mmcc.data.splits import Fold
+
 
 @dataclass(frozen=True)
 class DataConfig:
@@ -14,9 +16,10 @@ class DataConfig:
     validation_rate: float = 0.5  # 32 frames in 64 s: chance level of returning to the start is 3 %, the paper's 4 %
     max_frames: int = 64  # bounds memory: at 1 fps a segment then lasts 64 s
     max_utterances: int = 64  # utterances last 1 to 4 s: 128 s of steady speech have about 50
-    min_frames: int = 2  # a cycle needs another frame to visit
+    min_frames: int = 2  # a cycle needs another frame to visit; 0: videos without frames teach what follows in words
     min_utterances: int = 2
     held_out: float = 0.05  # share of the training videos that select the checkpoint if a corpus has no test split
+    fold: str | None = None  # "0/5": keep a fifth of the training videos for testing; "0/5 by task": of their tasks
     videos: int = 0  # train on this many of the training videos; 0: on all
     tries: int = 8  # random starts before searching for a valid one: if half of them fail, 1 in 256 videos needs it
 
@@ -34,7 +37,10 @@ class DataConfig:
             _require(getattr(self, name) > 0, name, "must be above 0", getattr(self, name))
         _require(bool(self.frame_rates), "frame_rates", "must have at least one rate", self.frame_rates)
         _require(all(rate > 0 for rate in self.frame_rates), "frame_rates", "must be above 0", self.frame_rates)
-        for name in ("min_frames", "min_utterances", "tries", "min_word_count", "max_words"):
+        _require(self.min_frames >= 0, "min_frames", "must not be below 0", self.min_frames)
+        if self.fold is not None:
+            Fold.parse(self.fold)
+        for name in ("min_utterances", "tries", "min_word_count", "max_words"):
             _require(getattr(self, name) >= 1, name, "must be at least 1", getattr(self, name))
         _require(self.max_frames >= self.min_frames, "max_frames", "is below min_frames", self.max_frames)
         _require(

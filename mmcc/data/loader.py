@@ -29,7 +29,7 @@ _PREFETCHED = 4  # batches a worker prepares ahead, so that one slow read does n
 
 def training_batches(
     sampler: SegmentSampler,
-    vocabulary: Vocabulary,
+    vocabulary: Vocabulary | None,
     *,
     start_step: int,
     steps: int,
@@ -39,7 +39,10 @@ def training_batches(
     workers: int = 0,
     pin_memory: bool = False,
 ) -> Iterator[Batch]:
-    """The batches of training steps start_step … start_step + steps − 1; `batch_size` is over all processes."""
+    """The batches of training steps start_step … start_step + steps − 1; `batch_size` is over all processes.
+
+    Without a vocabulary, utterances are the vectors stored in the corpus, which must have been opened with them.
+    """
     if batch_size % world_size:
         raise ValueError(f"batch_size {batch_size} cannot be shared equally by {world_size} processes")
     share = batch_size // world_size
@@ -50,7 +53,7 @@ def training_batches(
 
 def validation_batches(
     videos: UsableVideos,
-    vocabulary: Vocabulary,
+    vocabulary: Vocabulary | None,
     *,
     batch_size: int,
     limit: int | None = None,
@@ -84,7 +87,7 @@ class _Batches(Dataset[Batch | _Failure]):
     def __init__(
         self,
         videos: UsableVideos,
-        vocabulary: Vocabulary,
+        vocabulary: Vocabulary | None,
         segment_of: Callable[[int], Segment],
         augmentation_seed: int | None,
     ) -> None:
@@ -109,8 +112,15 @@ class _Batches(Dataset[Batch | _Failure]):
             raise InputError(self._corpus.path, cause, "Ingest it again into a new folder.") from None
         if self._augmentation_seed is not None:
             frames = augment(frames, self._config, self._augmentation_seed, number)
-        words = self._vocabulary.encode(segment.texts, self._config.max_words)
-        return Sample(number, video, frames, segment.frame_times, words, segment.text_times)
+        return Sample(number, video, frames, segment.frame_times, self._said(segment), segment.text_times)
+
+    def _said(self, segment: Segment) -> NDArray[Any]:
+        """The segment's utterances as the text encoder reads them."""
+        if self._vocabulary is not None:
+            return self._vocabulary.encode(segment.texts, self._config.max_words)
+        vectors = self._corpus[segment.nodes.video].text_vectors
+        assert vectors is not None, "a corpus without text vectors needs a vocabulary"
+        return vectors[segment.nodes.places[segment.utterances]]
 
 
 def read_frames(video: Video, wanted: Indices) -> NDArray[Any]:

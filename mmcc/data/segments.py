@@ -152,8 +152,9 @@ class Cutter:
 
     def _bounds(self, nodes: NodeTimes) -> tuple[float, float]:
         """From the first frame to the end of the last, which lasts one sampling interval. Captions may continue for
-        hours after a video, by mistake: no segment is looked for where there are no frames."""
-        return float(nodes.frames[0]), float(nodes.frames[-1]) + 1 / self._corpus_rate
+        hours after a video, by mistake: no segment is looked for where there are no frames, unless there are none."""
+        times = nodes.frames if len(nodes.frames) else nodes.centres
+        return float(times[0]), float(times[-1]) + 1 / self._corpus_rate
 
 
 class UsableVideos:
@@ -162,7 +163,7 @@ class UsableVideos:
     def __init__(self, corpus: Corpus, purpose: str, config: DataConfig, ids: Sequence[str] | None = None) -> None:
         self.corpus, self.config = corpus, config
         self.cutter = Cutter(corpus.manifest.fps, config)
-        videos = videos_for(corpus, purpose, config.held_out) if ids is None else ids
+        videos = videos_for(corpus, purpose, config.held_out, config.fold) if ids is None else ids
         if purpose == "train":
             videos = some_of(list(videos), config.videos)
         reasons = {each: self.cutter.unusable(NodeTimes.of(corpus[each])) for each in videos}

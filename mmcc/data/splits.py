@@ -2,23 +2,62 @@
 
 A corpus with a test split is used as it is. In a corpus with only two splits (CrossTask, the kitchen) the second is
 the test set: selecting a checkpoint on it would leak. A share of the training videos is held out for that instead,
-the same ones in every run.
+the same ones in every run. For cross-validation, a fold of the training videos, or of their tasks, takes the place of
+the test set.
 """
 
 from __future__ import annotations
 
 import hashlib
+import re
+from typing import NamedTuple
 
 from mmcc.corpus import Corpus
 
 
-def videos_for(corpus: Corpus, purpose: str, held_out: float) -> list[str]:
-    """The ids for "train", "validation" or "test"."""
+class Fold(NamedTuple):
+    """One of several equal parts of the training videos, kept for testing."""
+
+    number: int  # from 0
+    of: int
+    by_task: bool
+
+    @classmethod
+    def parse(cls, text: str) -> Fold:
+        """From "2/5" or "2/5 by task"."""
+        found = re.fullmatch(r"(\d+)/(\d+)( by task)?", text)
+        if not found or not int(found[1]) < int(found[2]):
+            raise ValueError(f'fold must be like "0/5" to "4/5", or "0/5 by task", not {text!r}')
+        return cls(int(found[1]), int(found[2]), found[3] is not None)
+
+    def videos(self, corpus: Corpus) -> list[str]:
+        """The fold's videos. Only videos with frames are divided; by task, only those that name one."""
+        training = [video for video in corpus.split("train") if len(corpus[video].times)]
+        group = {video: corpus[video].tasks[0] if self.by_task and corpus[video].tasks else video for video in training}
+        if self.by_task:
+            training = [video for video in training if corpus[video].tasks]
+        ranked = sorted({group[video] for video in training}, key=_lot)
+        chosen = set(ranked[self.number :: self.of])
+        return [video for video in training if group[video] in chosen]
+
+
+def videos_for(corpus: Corpus, purpose: str, held_out: float, fold: str | None = None) -> list[str]:
+    """The ids for "train", "validation" or "test"; with a fold, its videos are for testing, whatever the splits."""
+    if fold is not None:
+        test = Fold.parse(fold).videos(corpus)
+        if purpose == "test":
+            return test
+        tested = set(test)
+        return _either_side([each for each in corpus.split("train") if each not in tested], purpose, held_out)
     if corpus.split("test"):
         return corpus.split(purpose)
     if purpose == "test":
         return corpus.split("validation")
-    training = corpus.split("train")
+    return _either_side(corpus.split("train"), purpose, held_out)
+
+
+def _either_side(training: list[str], purpose: str, held_out: float) -> list[str]:
+    """The share that selects the checkpoint ("validation"), or the others ("train")."""
     selecting = set(sorted(training, key=_lot)[: round(held_out * len(training))])
     return [video for video in training if (video in selecting) == (purpose == "validation")]
 

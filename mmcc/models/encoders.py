@@ -71,7 +71,7 @@ def register_frame_encoder(
 
 def build_frame_encoder(settings: FrameEncoderSettings, dims: int) -> nn.Module:
     """The encoder named in the settings."""
-    return FRAME_ENCODERS.find(settings.name).build(settings, dims)
+    return FRAME_ENCODERS.find(settings.entry_name(settings.name)).build(settings, dims)
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,6 @@ class BatchLike(Protocol):
     frames: Tensor  # packed: [P, H, W, 3] uint8, or [P, F] float32
     frame_valid: Tensor  # [B, N] bool
     frame_times: Tensor  # [B, N] float32
-    words: Tensor  # packed: [U, W] int64 word ids, 0 = padding
+    words: Tensor  # packed: [U, W] int64 word ids, 0 = padding; or [U, F] float32 vectors of a pretrained text encoder
     text_valid: Tensor  # [B, K] bool
     text_times: Tensor  # [B, K] float32

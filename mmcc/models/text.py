@@ -3,7 +3,8 @@
     z = w2 · max over words of ReLU(w1 · W[word])                                                  (appendix)
 
 A text encoder is any module that maps packed utterances, as word ids [P, W] with 0 for padding, to z [P, D]. To add
-one, use `register_text_encoder`, as for frame encoders (see `mmcc.models.encoders`).
+one, use `register_text_encoder`, as for frame encoders (see `mmcc.models.encoders`). Those of pretrained backbones
+(`mmcc.models.pretrained_encoders`) map vectors [P, F] instead, and need no vocabulary.
 
 Shapes: P utterances, W words of an utterance, Q distinct words of a batch, D dims.
 """
@@ -57,7 +58,7 @@ def register_text_encoder(settings: type[TextEncoderSettings]) -> Callable[[Text
 
 def build_text_encoder(settings: TextEncoderSettings, dims: int, vocabulary_size: int) -> nn.Module:
     """The encoder named in the settings."""
-    return TEXT_ENCODERS.find(settings.name).build(settings, dims, vocabulary_size)
+    return TEXT_ENCODERS.find(settings.entry_name(settings.name)).build(settings, dims, vocabulary_size)
 
 
 @dataclass(frozen=True)

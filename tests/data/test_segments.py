@@ -19,7 +19,7 @@ from mmcc.media.utterances import Utterance
 
 moments_in_time = st.lists(st.floats(0, 200), max_size=60).map(lambda times: np.sort(np.array(times, np.float64)))
 made_up = st.builds(
-    lambda frames, centres: NodeTimes("v", frames, centres, ["word"] * len(centres)),
+    lambda frames, centres: NodeTimes("v", frames, centres, ["word"] * len(centres), np.arange(len(centres))),
     moments_in_time,
     moments_in_time,
 )
@@ -34,7 +34,8 @@ tight = st.builds(
 
 def evenly(seconds, rate=1.0, centres=()):
     frames = np.arange(round(seconds * rate)) / rate
-    return NodeTimes("v", frames, np.array(centres, np.float64), [f"word {at}" for at in range(len(centres))])
+    texts = [f"word {at}" for at in range(len(centres))]
+    return NodeTimes("v", frames, np.array(centres, np.float64), texts, np.arange(len(centres)))
 
 
 def test_thinning_takes_the_middle_of_each_interval():

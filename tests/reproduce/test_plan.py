@@ -58,7 +58,7 @@ def test_the_grid_has_the_same_steps_and_changes_for_every_objective(name, choic
 
 @pytest.mark.parametrize("name", plan.TRAINED)
 def test_the_grids_segments_are_as_long_as_they_are_called(name):
-    nodes = NodeTimes("v", np.arange(600.0), np.arange(0, 600, 2.5), ["pour"] * 240)
+    nodes = NodeTimes("v", np.arange(600.0), np.arange(0, 600, 2.5), ["pour"] * 240, np.arange(240))
     for choice in (plan.OWN, plan.OTHER_SEGMENTS):
         data = plan_job(plan.tuned(name, choice), 0, FULL, "corpus").config.data
         cutter = Cutter(1.0, data)
