@@ -1,4 +1,4 @@
-"""Files that are whole or absent: written under another name, flushed to the disk, then renamed."""
+"""Files that are whole or absent: written under another name, flushed to the disk, then renamed. Where the cache is."""
 
 from __future__ import annotations
 
@@ -13,6 +13,14 @@ from safetensors import SafetensorError
 from mmcc.errors import OutputError
 
 _DRAFT = ".tmp-"
+
+
+def cache_folder() -> Path:
+    """Where what can be computed again is kept: $MMCC_CACHE, else $XDG_CACHE_HOME/mmcc, else ~/.cache/mmcc."""
+    if named := os.environ.get("MMCC_CACHE"):
+        return Path(named)
+    home = os.environ.get("XDG_CACHE_HOME")
+    return (Path(home) if home else Path.home() / ".cache") / "mmcc"
 
 
 @contextmanager

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmcc.errors import OutputError
-from mmcc.files import replacing
+from mmcc.files import cache_folder, replacing
 
 LIMIT = 4 << 30  # bytes: about a hundred hours of footage
 _VERSION = "2"  # of all entries: raise it when an old answer would be wrong
@@ -43,11 +43,8 @@ class Cache:
 
     @classmethod
     def default(cls) -> Cache:
-        """$MMCC_CACHE, else $XDG_CACHE_HOME/mmcc, else ~/.cache/mmcc."""
-        if named := os.environ.get("MMCC_CACHE"):
-            return cls(Path(named))
-        home = os.environ.get("XDG_CACHE_HOME")
-        return cls((Path(home) if home else Path.home() / ".cache") / "mmcc")
+        """In the folder that `cache_folder` names."""
+        return cls(cache_folder())
 
     def remember(self, kind: str, key: Sequence[str], make: Callable[[], Answer]) -> Answer:
         """The cached answer for a key, or a new one. A damaged one is computed again."""

@@ -1,0 +1,81 @@
+"""What every backbone is: a network with a name, the length of its vectors, and a checksum of all that decides them.
+
+Shapes: P pictures or texts, H × W pixels, S side of the pictures that a network reads, T tokens, D dims.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+
+from mmcc.backbones.pictures import centre_square
+
+TEXTS_AT_ONCE = 64  # larger batches are not faster on a CPU, and the longest text of a batch sets the cost of all
+_DIGITS = 32  # hex digits of a checksum
+
+
+class FrameBackbone(nn.Module, ABC):
+    """Pictures → vectors."""
+
+    name: str  # as it was asked for: "efficientnet-lite2", "onnx:dinov2.onnx?pooling=cls"
+    dims: int  # length of a vector
+    size: int  # side in pixels of the square pictures that the network reads
+    checksum: str  # of the weights and the preprocessing: where it is the same, so are the vectors
+    trainable: bool  # whether gradients can flow to its weights
+    batch_size: int  # pictures at a time: the fastest measured on a CPU
+    visible: float = 1.0  # share of the shorter side that the network sees
+
+    def forward(self, frames_PHWC: Tensor) -> Tensor:
+        """uint8 pictures of any size → [P, dims] of float32.
+
+        The network sees the centre square, resized to its size by antialiased bicubic interpolation.
+        """
+        if frames_PHWC.dtype != torch.uint8 or frames_PHWC.ndim != 4 or frames_PHWC.shape[3] != 3:
+            found = f"{list(frames_PHWC.shape)} of {str(frames_PHWC.dtype).removeprefix('torch.')}"
+            raise ValueError(f"{self.name} takes pictures [P, H, W, 3] of uint8, not {found}")
+        if not len(frames_PHWC):
+            return torch.zeros(0, self.dims, device=frames_PHWC.device)
+        return self.encode(centre_square(frames_PHWC, self.size, self.visible))
+
+    @abstractmethod
+    def encode(self, pictures_PSSC: Tensor) -> Tensor:
+        """uint8 pictures of the network's size → [P, dims] of float32."""
+
+
+class TextBackbone(nn.Module, ABC):
+    """Texts → vectors."""
+
+    name: str
+    dims: int
+    checksum: str
+
+    @torch.inference_mode()
+    def embed(self, texts: Sequence[str]) -> Tensor:
+        """[P, dims] of float32, in the order of the texts. Texts of similar length share a batch, to waste little."""
+        order = sorted(range(len(texts)), key=lambda at: len(texts[at]))
+        vectors_PD = torch.zeros(len(texts), self.dims)
+        for start in range(0, len(order), TEXTS_AT_ONCE):
+            places = order[start : start + TEXTS_AT_ONCE]
+            vectors_PD[places] = self([texts[at] for at in places]).float().cpu()
+        return vectors_PD
+
+    @abstractmethod
+    def forward(self, texts: Sequence[str]) -> Tensor:
+        """One batch of texts, at least one → [P, dims]."""
+
+
+def checksum_of(facts: str, weights: Iterable[tuple[str, Tensor]] = (), files: Iterable[Path] = ()) -> str:
+    """Of a description of the preprocessing, tensors by name, and whole files."""
+    digest = hashlib.sha256(facts.encode())
+    for name, tensor in weights:
+        digest.update(f"{name} {list(tensor.shape)} {tensor.dtype}".encode())
+        digest.update(tensor.detach().cpu().contiguous().numpy().tobytes())
+    for path in files:
+        with path.open("rb") as file:
+            digest.update(hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()[:_DIGITS]
