@@ -16,7 +16,7 @@ MAY_IMPORT = {
     "media": set(),
     "corpus": {"media", "locks"},
     "kitchen": {"media", "locks"},
-    "data": {"corpus"},
+    "data": {"corpus", "backbones"},
     "pretrained": set(),
     "backbones": set(),
     "models": {"pretrained", "backbones"},

@@ -11,6 +11,8 @@ from mmcc.cli.exit_codes import EXIT_BAD_INPUT, EXIT_SKIPPED
 from mmcc.cli.output import answer, note
 from mmcc.errors import UsageError
 
+_SIZE = 128  # pixels
+
 
 def ingest(
     src: Annotated[Path, Arg("a folder of narrated video, a CrossTask release, a HowTo100M index (.csv), or a file")],
@@ -18,7 +20,10 @@ def ingest(
     *,
     output: Annotated[Path, Arg("corpus folder (created, or resumed)", short="-o", metavar="CORPUS")],
     fps: Annotated[float | None, Arg("frames per second (default: 1)", metavar="RATE", above=0)] = None,
-    size: Annotated[int, Arg("side of a stored frame, in pixels", metavar="PIXELS", least=8)] = 128,
+    size: Annotated[
+        int | None,
+        Arg("side of a stored frame, in pixels (default: 128, or what the encoder reads)", metavar="PIXELS", least=8),
+    ] = None,
     fit: Annotated[
         Literal["crop", "letterbox", "short"],
         Arg("how frames are fitted: cropped to a square, letterboxed, or scaled by the short side"),
@@ -30,6 +35,10 @@ def ingest(
     features: Annotated[
         float | None,
         Arg("read <id>.npy arrays [T, dims] with RATE vectors per second instead of video", metavar="RATE", above=0),
+    ] = None,
+    encode: Annotated[
+        str | None,
+        Arg("also embed: the frames with this encoder, e.g. efficientnet-lite2, the text with minilm", metavar="NAME"),
     ] = None,
     transcribe: Annotated[bool, Arg("recognize speech in videos without captions (extra: asr)")] = False,
     language: Annotated[str, Arg("language of captions to prefer", metavar="CODE")] = "en",
@@ -52,6 +61,7 @@ def ingest(
 
     examples:
       mmcc ingest ~/Videos/cooking -o cooking.corpus
+      mmcc ingest ~/Videos/cooking -o cooking.corpus --encode efficientnet-lite2
       mmcc ingest crosstask_release -o crosstask.corpus --videos /data/crosstask/videos
       mmcc ingest HowTo100M_v1.csv -o recipes.corpus --category Recipes --videos /data/howto --captions caption.json
     """
@@ -62,7 +72,7 @@ def ingest(
     from mmcc.media.sandbox import Limits
     from mmcc.media.speech import require_speech
     from mmcc.media.video import Sampling
-    from mmcc.progress import file_progress
+    from mmcc.progress import bar, file_progress
 
     if features is not None and fps is not None:
         raise UsageError("--fps cannot be combined with --features: features keep the rate they were extracted at.")
@@ -72,12 +82,18 @@ def ingest(
         require_speech()
         if not language.lower().startswith("en"):
             raise UsageError(f"--transcribe supports English only, not --language {language}.")
+    if encode is not None:
+        if features is not None:
+            raise UsageError("--encode cannot be combined with --features: features are encoded already.")
+        from mmcc.data.embed import size_read_by  # here, since it loads torch
+
+        size = size or size_read_by(encode)
     source = find_source(
         src, videos=videos, captions=captions, category=category, features=features is not None, language=language
     )
     note(*source.summary, *(source.choices if verbose else []))
     settings = IngestSettings(
-        Sampling(fps or 1.0, size, fit, exact, max_pixels, max_hours * 3600),
+        Sampling(fps or 1.0, size or _SIZE, fit, exact, max_pixels, max_hours * 3600),
         feature_rate=features,
         encoding=encoding,
         transcribe=transcribe,
@@ -87,6 +103,12 @@ def ingest(
     )
     with file_progress("ingest") as progress:
         report = run_ingest(source, output, settings, progress)
+    if encode is not None and report.ingested:
+        from mmcc.corpus import Corpus
+        from mmcc.data.embed import TEXT_ENCODER, embed, render_embedding
+
+        corpus = Corpus.open(output)
+        note(*render_embedding(embed(corpus, frames=[encode], text=[TEXT_ENCODER], bars=bar), corpus).splitlines())
     code = answer(report.to_json(), render_ingest(report, output), as_json=json)
     if not report.ingested and not report.segments:  # annotations alone are a success too
         return EXIT_BAD_INPUT

@@ -13,6 +13,7 @@ from mmcc.cli.anticipate import anticipate
 from mmcc.cli.arguments import build_parser, call
 from mmcc.cli.cycles import cycles
 from mmcc.cli.demo import demo
+from mmcc.cli.embed import embed
 from mmcc.cli.evaluate import evaluate
 from mmcc.cli.exit_codes import (
     EXIT_BAD_INPUT,
@@ -43,6 +44,7 @@ _RESUME = "Finished work is saved; run the same command again to continue (train
 VERBS = (
     kitchen,
     ingest,
+    embed,
     inspect,
     train,
     evaluate,

@@ -260,13 +260,13 @@ def _encoded(
             waiting.clear()
 
     def finished() -> Iterator[tuple[str, NDArray[np.float64], Floats]]:
-        have = sum(map(len, done))
-        while begun and have >= len(begun[0][1]):
+        while begun and sum(map(len, done)) >= len(begun[0][1]):
             video, times = begun.pop(0)
-            vectors = np.concatenate(done) if done else np.empty((0, 0), np.float32)
-            done[:] = [vectors[len(times) :]]
-            have -= len(times)
-            yield video, times, vectors[: len(times)]
+            vectors = np.empty((0, 0), np.float32)
+            if len(times):
+                whole = np.concatenate(done)
+                vectors, done[:] = whole[: len(times)], [whole[len(times) :]]
+            yield video, times, vectors
 
     for part in parts:
         if part.times is not None:

@@ -12,11 +12,13 @@ from typing import Any, cast
 import torch
 from torch import Tensor
 
-from mmcc.data.vocabulary import UNKNOWN, Vocabulary
+from mmcc.backbones import open_text_backbone
+from mmcc.data.vocabulary import UNKNOWN, Vocabulary, has_words
 from mmcc.errors import InputError
 from mmcc.evaluation.adapter import Embedding, ModelAdapter
 from mmcc.evaluation.runs import BEST, Checkpoint, find_checkpoint
 from mmcc.models.nodes import TEXT, VISION
+from mmcc.models.pretrained_encoders import PretrainedTextSettings, require_same_backbone
 from mmcc.models.registry import Network, load_network
 from mmcc.models.weights import WeightsError
 from mmcc.objectives.spec import COMBINE, FUTURE, PAST, SKILLS, TEXT_SKILL, spec_of
@@ -41,6 +43,22 @@ class Words:
         return bool((self.vocabulary.encode([text], self.max_words) > UNKNOWN).any())
 
 
+class Sentences:
+    """Texts as a model with a pretrained text encoder reads them: any words will do."""
+
+    def __init__(self, name: str, checksum: str) -> None:
+        self._name, self._checksum = name, checksum
+
+    def __call__(self, texts: Sequence[str]) -> Tensor:
+        backbone = open_text_backbone(self._name)
+        require_same_backbone(self._name, self._checksum, backbone.checksum)
+        return backbone.embed(texts)
+
+    def knows(self, text: str) -> bool:
+        """Whether there is a word in it."""
+        return has_words(text)
+
+
 class TrainedAdapter:
     """A trained model: it does what its skills say, and nothing that was never trained."""
 
@@ -48,7 +66,7 @@ class TrainedAdapter:
         self,
         model: Network,
         skills: frozenset[str] = SKILLS,
-        words: Words | None = None,
+        words: Words | Sentences | None = None,
         *,
         name: str,
         temperature: float = 0.1,
@@ -69,6 +87,11 @@ class TrainedAdapter:
     @torch.inference_mode()
     def embed_frames(self, frames: Tensor) -> Embedding:
         return Embedding(*self.model.frame_nodes(frames))
+
+    @torch.inference_mode()
+    def embed_text_vectors(self, vectors_PF: Tensor) -> Embedding:
+        """Utterances whose vectors by the model's pretrained text encoder are stored."""
+        return Embedding(*self._own.text_nodes(vectors_PF))
 
     @torch.inference_mode()
     def embed_texts(self, texts: Sequence[str]) -> Embedding:
@@ -112,13 +135,16 @@ def open_adapter(source: str | Path, *, checkpoint: str | int = BEST) -> ModelAd
         raise InputError(error.path, error.cause, error.remedy) from None
     spec = spec_of(objective)
     skills = spec.skills_of(objective)
-    words = _words(found, getattr(model, "vocabulary_size", None)) if TEXT_SKILL in skills else None
+    words = _words(found, model) if TEXT_SKILL in skills else None
     name, temperature = spec.identity(objective).name, spec.temperature(objective)
     return TrainedAdapter(model, skills, words, name=name, temperature=temperature)
 
 
-def _words(found: Checkpoint, size: int | None) -> Words:
-    vocabulary = found.vocabulary()
+def _words(found: Checkpoint, model: Network) -> Words | Sentences:
+    text = model.config.text_encoder
+    if isinstance(text, PretrainedTextSettings):
+        return Sentences(text.name, text.checksum)
+    vocabulary, size = found.vocabulary(), getattr(model, "vocabulary_size", None)
     if size is not None and len(vocabulary) != size:
         cause = f"has {len(vocabulary)} words, but its model was trained with {size}"
         raise InputError(found.folder / "vocabulary.txt", cause, "Copy it again from where the run was made.")

@@ -24,7 +24,7 @@ from mmcc.data.loader import validation_batches
 from mmcc.data.segments import UsableVideos
 from mmcc.data.vocabulary import Vocabulary
 from mmcc.errors import InputError
-from mmcc.evaluation.adapters import TrainedAdapter
+from mmcc.evaluation.adapters import TrainedAdapter, Words
 from mmcc.evaluation.results import TaskResult
 from mmcc.evaluation.task import EvaluationTask, NotMeasured
 from mmcc.metrics import Floats, PerVideo
@@ -54,7 +54,7 @@ CROSS_MODAL = ("cross_modal_rank", "cross_modal_rank_steps")
 
 def evaluate(
     model: Network,
-    vocabulary: Vocabulary,
+    vocabulary: Vocabulary | None,  # None: the corpus has the utterances' vectors
     corpus: Corpus,
     ids: Sequence[str],
     data: DataConfig,
@@ -195,7 +195,9 @@ def _run(evaluator: Evaluator) -> TaskResult:
     config = Config.from_yaml(checkpoint.folder / CONFIG)
     walk = spec_of(config.objective).walk_of(config.objective)
     corpus, videos = evaluator.videos.corpus, evaluator.videos.primary
-    words, skills = adapter.words.vocabulary, adapter.skills
+    words, skills = adapter.words.vocabulary if isinstance(adapter.words, Words) else None, adapter.skills
+    if words is None and (not videos or corpus[videos[0]].text_vectors is None):
+        raise NotMeasured(f"the corpus has no embeddings for {adapter.name}; mmcc embed computes them")
     try:
         return evaluate(adapter.model, words, corpus, videos, config.data, walk, skills=skills)
     except ValueError as error:  # pictures for a model of feature vectors, or the other way round

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import torch
@@ -111,10 +111,17 @@ def _assemble(
     nodes = NodeTimes.of(video)
     utterances = None
     if TEXT in adapter.modalities:
-        said = cast(TextAdapter, adapter).embed_texts(nodes.texts) if nodes.texts else empty
+        said = _said(adapter, video, nodes) if nodes.texts else empty
         utterances = _finite(said, adapter, corpus, video.id, "utterance")
     frames = Embedding(*(torch.cat(parts) for parts in zip(*pieces, strict=True))) if pieces else empty
     return EmbeddedVideo(video.id, tuple(video.tasks), video.steps, video.times, frames, nodes.centres, utterances)
+
+
+def _said(adapter: ModelAdapter, video: Video, nodes: NodeTimes) -> Embedding:
+    if video.text_vectors is not None:  # the corpus was opened for a model that reads them
+        said: Embedding = cast(Any, adapter).embed_text_vectors(torch.from_numpy(video.text_vectors[nodes.places]))
+        return said
+    return cast(TextAdapter, adapter).embed_texts(nodes.texts)
 
 
 def _finite(nodes: Embedding, adapter: ModelAdapter, corpus: Corpus, video: str, what: str) -> Embedding:

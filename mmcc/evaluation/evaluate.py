@@ -15,7 +15,7 @@ from mmcc.corpus import Corpus
 from mmcc.data.config import DataConfig
 from mmcc.errors import InputError, UsageError
 from mmcc.evaluation.adapter import ModelAdapter, build_adapter
-from mmcc.evaluation.adapters import open_adapter
+from mmcc.evaluation.adapters import TrainedAdapter, open_adapter
 from mmcc.evaluation.evaluator import Bars, Evaluator
 from mmcc.evaluation.features_only import imagenet_adapter  # registers the models that need no training
 from mmcc.evaluation.results import SCHEMA, TaskResult
@@ -25,6 +25,7 @@ from mmcc.evaluation.videos import EvaluationVideos
 from mmcc.metrics import bootstrap
 from mmcc.pretrained import with_shipped
 from mmcc.registry import UnknownName
+from mmcc.training.perception import if_embedded
 
 IMAGENET = "imagenet"  # the model whose weights may come from a file
 
@@ -68,8 +69,11 @@ def evaluate(
     asked = find_tasks(tasks)
     opened = Corpus.open(corpus)
     adapter, found = _open(source, opened, checkpoint, imagenet)
+    if isinstance(adapter, TrainedAdapter):
+        opened = if_embedded(opened, adapter.model.config)
     held_out = found.setting("data.held_out", DataConfig.held_out) if found else DataConfig.held_out
-    evaluator = Evaluator(adapter, EvaluationVideos(opened, on=on, held_out=held_out), found, bars)
+    fold = found.setting("data.fold", None) if found else None
+    evaluator = Evaluator(adapter, EvaluationVideos(opened, on=on, held_out=held_out, fold=fold), found, bars)
     evaluation = Evaluation(adapter.name, str(found.folder) if found else None, str(corpus))
     for task in asked:
         try:

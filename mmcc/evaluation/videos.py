@@ -34,17 +34,18 @@ class EvaluationVideos:
         *,
         on: str = "test",  # or "validation", where settings are chosen
         held_out: float = DataConfig.held_out,
+        fold: str | None = None,  # of a cross-validation: its videos are the test videos
         most_training: int = 300,
     ) -> None:
         self.corpus = corpus
-        test = videos_for(corpus, on, held_out)
+        test = videos_for(corpus, on, held_out, fold)
         if not test:
             cause = f"none of its {len(corpus)} videos is for {on}"
             raise InputError(corpus.path, cause, "Ingest more videos, or give them splits.")
         self.related = [each for each in test if self._is_related(each)]
         self.primary = [each for each in test if not self._is_related(each)]
-        self.validation = videos_for(corpus, "validation", held_out)
-        train = videos_for(corpus, "train", held_out)
+        self.validation = videos_for(corpus, "validation", held_out, fold)
+        train = videos_for(corpus, "train", held_out, fold)
         self.training_total = len(train)
         count = min(most_training, len(train))
         self.training = [train[at * len(train) // count] for at in range(count)]  # evenly spaced over all of them

@@ -7,6 +7,7 @@ from mmcc.models.encoders import register_frame_encoder
 from mmcc.models.memdpc import MemDPC
 from mmcc.models.model import MMCC
 from mmcc.models.nodes import TEXT, VISION, BatchLike, Nodes
+from mmcc.models.pretrained_encoders import PretrainedFrameSettings, PretrainedTextSettings
 from mmcc.models.registry import Network, load_network, register_network
 from mmcc.models.weights import WeightsError
 
@@ -20,6 +21,8 @@ __all__ = [
     "ModelConfig",
     "Network",
     "Nodes",
+    "PretrainedFrameSettings",
+    "PretrainedTextSettings",
     "WeightsError",
     "load_network",
     "log_attention",

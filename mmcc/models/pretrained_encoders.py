@@ -14,6 +14,7 @@ Shapes: P frames or texts, H × W pixels, F dims of a vector, C components, D di
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
 from typing import Literal
 
@@ -117,7 +118,7 @@ class PretrainedFrameEncoder(nn.Module):
             if not backbone.trainable:
                 remedy = "Set model.frame_encoder.frozen to true."
                 raise InputError("model.frame_encoder", f"{settings.name} cannot be trained", remedy)
-            self.backbone = backbone.requires_grad_(True)
+            self.backbone = copy.deepcopy(backbone).requires_grad_(True)
 
     def forward(self, frames: Tensor) -> Tensor:
         if frames.is_floating_point():
@@ -134,12 +135,12 @@ class PretrainedFrameEncoder(nn.Module):
         if not self._frozen:
             self._frozen.append(self._open())
         backbone = self._frozen[0].to(frames_PHWC.device)
-        vectors_PF: Tensor = torch.cat([backbone(part) for part in frames_PHWC.split(backbone.batch_size)])
+        vectors_PF: Tensor = torch.cat([backbone(part) for part in torch.split(frames_PHWC, backbone.batch_size)])
         return vectors_PF
 
     def _open(self) -> FrameBackbone:
         backbone = open_frame_backbone(self.settings.name)
-        _same_backbone(self.settings.name, self.settings.checksum, backbone.checksum)
+        require_same_backbone(self.settings.name, self.settings.checksum, backbone.checksum)
         return backbone
 
 
@@ -162,7 +163,8 @@ class PretrainedTextEncoder(nn.Module):
         return z_PD
 
 
-def _same_backbone(name: str, trained_on: str, found: str) -> None:
+def require_same_backbone(name: str, trained_on: str, found: str) -> None:
+    """InputError if a head was trained on another version of its backbone."""
     if trained_on and found != trained_on:
         cause = f"differs from the one that the model was trained on ({found[:12]} instead of {trained_on[:12]})"
         raise InputError(name, cause, "Install the version of it that the model was trained on, or train again.")

@@ -11,7 +11,7 @@ import signal
 import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, closing, contextmanager, nullcontext
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -28,11 +28,11 @@ from mmcc.data.vocabulary import Vocabulary
 from mmcc.errors import Diverged, InputError
 from mmcc.files import replace_text
 from mmcc.locks import only_writer
-from mmcc.models.encoders import FeatureSettings, FrameResNetSettings, load_published_weights
+from mmcc.models.encoders import load_published_weights
 from mmcc.models.registry import Network
 from mmcc.models.weights import WeightsError
 from mmcc.objectives.spec import spec_of
-from mmcc.training import checkpoints, initialization
+from mmcc.training import checkpoints, initialization, perception
 from mmcc.training.bar import StepBar, say
 from mmcc.training.checkpoints import Checkpoints, TrainingProgress
 from mmcc.training.config import Config
@@ -90,8 +90,8 @@ def train(
         if not world.writes:
             say = _silent
         stack.enter_context(_same_every_time(world))
-        opened = Corpus.open(corpus)
-        config = initialization.with_absolute_init(fit_to_corpus(config, opened))
+        opened = perception.for_encoders(Corpus.open(corpus), config.model)
+        config = initialization.with_absolute_init(perception.fit_to_corpus(config, opened))
         config = initialization.with_own_imports(config, say)
         start = initialization.first_weights(config, run, say)  # before anything is written
         if config.train.batch_size % (world.size * config.train.accumulation):
@@ -120,7 +120,7 @@ class _Training:
         self.held_out = _held_out(corpus, config, say)
         self.vocabulary = self._vocabulary()
         self.schedule = Schedule(config.train, len(self.videos.ids))
-        model = build_model(config, len(self.vocabulary), world)
+        model = build_model(config, len(self.vocabulary or ()), world)
         optimizer = torch.optim.AdamW(
             [parameter for parameter in model.parameters() if parameter.requires_grad],
             lr=config.train.lr,
@@ -237,8 +237,9 @@ class _Training:
 
     def _save(self) -> None:
         if self.world.writes and self.saved != asdict(self.progress):
-            words = "".join(f"{word}\n" for word in self.vocabulary.words)
-            texts = {CONFIG: self.config.to_yaml(), VOCABULARY: words, CORPUS: describe_corpus(self.corpus)}
+            texts = {CONFIG: self.config.to_yaml(), CORPUS: describe_corpus(self.corpus)}
+            if self.vocabulary is not None:
+                texts[VOCABULARY] = "".join(f"{word}\n" for word in self.vocabulary.words)
             tensors = checkpoints.optimizer_tensors(self.stepper.optimizer, self.stepper.model)
             self.checkpoints.save(self.stepper.model, tensors, self.progress, texts)
             self.saved = asdict(self.progress)
@@ -249,7 +250,9 @@ class _Training:
         found = self.checkpoints.newest(self.say) if self.world.writes else None
         newest = self.world.broadcast_text(str(found or ""))
         if not newest:
-            if self.start is not None:
+            if self.start is None:
+                perception.fit_heads(self.stepper.model, self.videos)
+            else:
                 initialization.initialize(self.stepper.model, self.start, self.config)
                 self.say(f"initialized with the weights of {self.start}")
             return TrainingProgress(samples=fingerprint)
@@ -260,8 +263,11 @@ class _Training:
             progress.samples = fingerprint
         return progress
 
-    def _vocabulary(self) -> Vocabulary:
-        """The run's vocabulary: built once from the training videos, or taken from the initial run; then kept."""
+    def _vocabulary(self) -> Vocabulary | None:
+        """The run's vocabulary: built once from the training videos, or taken from the initial run; then kept. None if
+        the text encoder is pretrained: it knows its own words."""
+        if not perception.reads_words(self.config.model):
+            return None
         words: tuple[str, ...] = ()
         if self.world.writes:
             path = self.run / VOCABULARY
@@ -289,24 +295,6 @@ class _Training:
             validation=self.figures,
             unusable=self.videos.unusable,
         )
-
-
-def fit_to_corpus(config: Config, corpus: Corpus) -> Config:
-    """A corpus of feature vectors needs its own encoder, as wide as the vectors."""
-    features = corpus.manifest.encoding == "float32"
-    encoder = config.model.frame_encoder
-    if not features and encoder.reads_features:
-        raise InputError(corpus.path, "contains frames, not feature vectors", "Set --model.frame_encoder resnet18.")
-    if not features:
-        return config
-    if encoder.name == FrameResNetSettings.name:
-        encoder = FeatureSettings()
-    if not encoder.reads_features:
-        cause = f"contains feature vectors, but the frame encoder {encoder.name} reads images"
-        raise InputError(corpus.path, cause, "Set --model.frame_encoder features.")
-    if "feature_dims" in encoder.__dataclass_fields__:
-        encoder = replace(encoder, feature_dims=corpus.manifest.size)  # type: ignore[call-arg]
-    return replace(config, model=replace(config.model, frame_encoder=encoder))
 
 
 def build_model(config: Config, vocabulary_size: int, world: ProcessGroup) -> Network:

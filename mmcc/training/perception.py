@@ -8,7 +8,6 @@ Shapes: P frames or utterances, F dims.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TypeVar
 
@@ -17,7 +16,9 @@ import torch
 
 from mmcc.backbones import open_frame_backbone
 from mmcc.corpus import Corpus
+from mmcc.corpus.embeddings import Encoder, Floats
 from mmcc.corpus.vectors import VectorCorpus, Wanted, with_vectors
+from mmcc.data.loader import read_frames
 from mmcc.data.segments import NodeTimes, UsableVideos
 from mmcc.errors import InputError
 from mmcc.models.config import ModelConfig
@@ -27,6 +28,7 @@ from mmcc.models.registry import Network
 from mmcc.training.config import Config
 
 _VECTORS = 20_000  # to compute means and principal components from: more change nothing
+_LEAST_OF_A_VIDEO = 16  # evenly spaced: neighbouring frames say the same
 
 Settings = TypeVar("Settings", bound=HeadSettings)
 
@@ -83,44 +85,32 @@ def fit_heads(model: Network, videos: UsableVideos) -> None:
     """Compute the whitening of every pretrained encoder from the training videos, before the first step."""
     for name, module in model.named_modules():
         if isinstance(module, VectorHead) and module.whitens:
-            of_text = "text_encoder" in name
-            vectors = list(_some(_text_vectors(videos) if of_text else _frame_vectors(videos)))
-            module.fit(torch.from_numpy(np.concatenate(vectors)))
+            module.fit(torch.from_numpy(_vectors(videos, of_text="text_encoder" in name)))
 
 
-def _frame_vectors(videos: UsableVideos) -> Iterator[np.ndarray[tuple[int, ...], np.dtype[np.float32]]]:
-    for video in videos.ids:
-        if len(videos.corpus[video].times):
-            yield videos.corpus[video].frames()
-
-
-def _text_vectors(videos: UsableVideos) -> Iterator[np.ndarray[tuple[int, ...], np.dtype[np.float32]]]:
-    for video in videos.ids:
-        vectors = videos.corpus[video].text_vectors
-        assert vectors is not None
-        yield vectors[NodeTimes.of(videos.corpus[video]).places]
-
-
-def _some(
-    parts: Iterable[np.ndarray[tuple[int, ...], np.dtype[np.float32]]],
-) -> Iterator[np.ndarray[tuple[int, ...], np.dtype[np.float32]]]:
-    """Until there are enough; videos come in an order that says nothing about them."""
-    found = 0
-    for part in parts:
-        if found >= _VECTORS:
-            return
-        found += len(part)
-        yield part
+def _vectors(videos: UsableVideos, *, of_text: bool) -> Floats:
+    """Vectors of the training videos, from all of them where there is room: [P, F]."""
+    order = np.random.default_rng(0).permutation(len(videos.ids))
+    each = max(_LEAST_OF_A_VIDEO, _VECTORS // len(order))
+    found: list[Floats] = []
+    for place in order[: _VECTORS // _LEAST_OF_A_VIDEO]:
+        video = videos.corpus[videos.ids[place]]
+        wanted = NodeTimes.of(video).places if of_text else np.arange(len(video.times))
+        wanted = wanted[np.unique(np.linspace(0, len(wanted) - 1, min(each, len(wanted))).astype(int))]
+        if of_text:
+            assert video.text_vectors is not None
+            found.append(video.text_vectors[wanted])
+        elif len(wanted):
+            found.append(read_frames(video, wanted))
+    return np.concatenate(found)
 
 
 def _wanted(settings: PretrainedFrameSettings | PretrainedTextSettings) -> Wanted:
     return Wanted(settings.name, settings.checksum or None)
 
 
-def _filled_in(settings: Settings, encoder: object) -> Settings:
+def _filled_in(settings: Settings, encoder: Encoder | None) -> Settings:
     """With the facts of a stored encoder, if there is one."""
-    from mmcc.corpus.embeddings import Encoder
-
-    if not isinstance(encoder, Encoder):
+    if encoder is None:
         return settings
     return replace(settings, feature_dims=encoder.dims, checksum=encoder.checksum)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from mmcc.corpus import Corpus
+from mmcc.corpus.vectors import stored_manifest
 from mmcc.errors import InputError
 from mmcc.files import replace_text, writing
 from mmcc.training.config import FREE_ON_RESUME, Config, differences
@@ -35,7 +36,7 @@ def open_run(run: Path, config: Config, *, resume: bool) -> None:
 
 def describe_corpus(corpus: Corpus) -> str:
     """corpus.json: where the corpus was, and how its frames were made, so that others can be made the same way."""
-    content = {"path": str(corpus.path.absolute()), "videos": len(corpus), **corpus.manifest.settings()}
+    content = {"path": str(corpus.path.absolute()), "videos": len(corpus), **stored_manifest(corpus).settings()}
     return json.dumps(content, indent=1) + "\n"
 
 
