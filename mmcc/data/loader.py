@@ -126,7 +126,7 @@ class _Batches(Dataset[Batch | _Failure]):
 def read_frames(video: Video, wanted: Indices) -> NDArray[Any]:
     """Only the wanted frames, read in runs of equal stride: one run for an evenly sampled video."""
     steps = np.diff(wanted)
-    runs = []
+    runs = [] if len(wanted) else [video.frames(0, 0)]
     done = 0
     while done < len(wanted):
         step = int(steps[done]) if done < len(steps) else 1

@@ -1,0 +1,73 @@
+"""A corpus read as vectors: frames, times and utterances keep belonging together, also in other processes."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+from mmcc.corpus import Corpus
+from mmcc.corpus.embeddings import embed_frames, embed_texts
+from mmcc.corpus.index import IndexWriter
+from mmcc.corpus.vectors import Wanted, stored_manifest, with_vectors
+from mmcc.errors import InputError
+from tests.corpus.test_corpus import build
+from tests.corpus.test_embeddings import COLOURS, LENGTHS, SAID, colours, lengths
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    corpus = build(tmp_path / "c", "raw", {"a": [0.0, 1.0, 2.0], "b": [5.0]}, utterances=SAID)
+    embed_frames(corpus, COLOURS, colours)
+    embed_texts(corpus, LENGTHS, lengths)
+    return corpus
+
+
+def test_frames_and_utterances_are_their_vectors_and_the_rest_is_the_corpus(corpus):
+    seen = with_vectors(corpus, frames=Wanted("colours"), text=Wanted("lengths"))
+    assert (seen.manifest.encoding, seen.manifest.size) == ("float32", 3)
+    assert stored_manifest(seen).encoding == "raw" and stored_manifest(corpus) is corpus.manifest
+    video, picture = seen["a"], corpus["a"]
+    assert np.array_equal(video.frames(1, 3), colours(picture.frames(1, 3)))
+    assert video.text_vectors.tolist() == [[6, 2], [1, 0]] and picture.text_vectors is None
+    assert video.utterances == picture.utterances and video.split == picture.split
+    assert video.excerpt(1, 2).frames.shape == (2, 3)
+
+
+def test_one_side_alone(corpus):
+    assert with_vectors(corpus) is corpus
+    assert with_vectors(corpus, text=Wanted("lengths"))["a"].frames().dtype == np.uint8
+    assert with_vectors(corpus, frames=Wanted("colours"))["a"].text_vectors is None
+
+
+def test_it_can_be_sent_to_another_process(corpus):
+    seen = with_vectors(corpus, frames=Wanted("colours"), text=Wanted("lengths"))
+    again = pickle.loads(pickle.dumps(seen))  # as a loader's worker receives it
+    assert np.array_equal(again["b"].frames(), seen["b"].frames()) and again.manifest == seen.manifest
+
+
+def test_missing_vectors_name_the_command_that_computes_them(corpus):
+    for wanted, problem in (
+        (Wanted("efficientnet-lite2"), "has no embeddings by efficientnet-lite2"),
+        (Wanted("colours", "0"), "has only those of another version"),
+    ):
+        with pytest.raises(InputError, match=problem) as error:
+            with_vectors(corpus, frames=wanted)
+        assert error.value.remedy.endswith(f"mmcc embed {corpus.path} --frames {wanted.name}")
+
+
+def test_new_and_changed_videos_are_noticed(corpus):
+    index = IndexWriter(corpus.path)
+    row = corpus["b"]._row.to_pylist()[0]
+    index.append([{**row, "id": "new"}])
+    index.close()
+    with pytest.raises(InputError, match="1 of its 3 videos have no embeddings"):
+        with_vectors(Corpus.open(corpus.path), frames=Wanted("colours"))
+    embed_frames(Corpus.open(corpus.path), COLOURS, colours)
+    index = IndexWriter(corpus.path)
+    index.append([{**row, "fingerprint": "of another file"}])
+    index.close()
+    changed = with_vectors(Corpus.open(corpus.path), frames=Wanted("colours"))
+    assert changed["a"].frames().shape == (3, 3)
+    with pytest.raises(InputError, match="b has been ingested again"):
+        changed["b"].frames()
+    assert embed_frames(Corpus.open(corpus.path), COLOURS, colours).videos == 1
