@@ -87,9 +87,10 @@ def evaluate(
 
 
 def find_tasks(names: Iterable[str] | None = None) -> list[EvaluationTask]:
-    """The tasks and groups of tasks named, in that order; by default all that `mmcc evaluate` offers."""
+    """The tasks and groups of tasks named, in that order; by default all that `mmcc evaluate` offers for any corpus."""
     choices = task_choices()
-    wanted = list(choices if names is None else names)
+    usual = (name for name, tasks in choices.items() if all(task.by_default for task in tasks))
+    wanted = list(usual if names is None else names)
     unknown = [name for name in wanted if name not in choices]
     if unknown:
         known = f"no evaluation task is named {unknown[0]!r} (known: {', '.join(choices)})"

@@ -57,6 +57,7 @@ class EvaluationTask:
     digits: int = 1  # decimals in tables
     group: str = ""  # what `--tasks` calls it together with others; its own name where empty
     offered: bool = True  # by `mmcc evaluate`; False: measured for the paper's tables only
+    by_default: bool = True  # measured by `mmcc evaluate` without --tasks; False: for one kind of corpus only
 
     def headlines(self, figures: Mapping[str, object]) -> dict[str, str]:
         """The headline figures of a result, in words."""

@@ -7,6 +7,7 @@ from mmcc.evaluation.arrow_of_time import ARROW
 from mmcc.evaluation.controls import MEAN_ANTICIPATION, MEAN_UNSHUFFLING, POSITION_UNSHUFFLING
 from mmcc.evaluation.cycle_back import CYCLE
 from mmcc.evaluation.neurons import NEURONS
+from mmcc.evaluation.stills import STILLS
 from mmcc.evaluation.task import EvaluationTask, register_task
 from mmcc.evaluation.transitions import TRANSITIONS
 from mmcc.evaluation.unshuffling import CHOOSING_UNSHUFFLING, TRANSFER_UNSHUFFLING, UNSHUFFLING
@@ -14,6 +15,7 @@ from mmcc.evaluation.unshuffling import CHOOSING_UNSHUFFLING, TRANSFER_UNSHUFFLI
 TASKS: tuple[EvaluationTask, ...] = (
     *(CYCLE, ANTICIPATION, UNSHUFFLING, ARROW, TRANSITIONS, NEURONS),
     *(TRANSFER_ANTICIPATION, TRANSFER_UNSHUFFLING),
+    STILLS,
     # For the paper's tables: settings are chosen on validation videos, and controls rule out simpler explanations.
     *(CHOOSING_ANTICIPATION, CHOOSING_UNSHUFFLING),
     *(MEAN_ANTICIPATION, MEAN_UNSHUFFLING, POSITION_UNSHUFFLING),
