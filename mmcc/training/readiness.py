@@ -25,8 +25,8 @@ LEAST_WORDS = 50  # a quarter of what ten kitchen videos have (200); clips with 
 LEAST_TEXTS = 50  # different captions: if they are all the same ("[Music]"), they say nothing about a frame
 _COMPARED = 1000  # videos whose captions are compared with one another, so that memory stays bounded
 _REMEDY = (
-    'Add narrated videos (docs/training.md, "How many videos are enough"), or train all the same with --anyway '
-    "(in Python: anyway=True)."
+    'Add narrated videos (docs/training.md, "How many videos are enough"); mmcc train --anyway (in Python: '
+    "anyway=True) trains all the same."
 )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from mmcc.training.config import FREE_ON_RESUME, Config, differences
 
 CONFIG, VOCABULARY, METRICS, TENSORBOARD = "config.yaml", "vocabulary.txt", "metrics.jsonl", "tensorboard"
 CORPUS = "corpus.json"
-_FILES = frozenset({CONFIG, VOCABULARY, METRICS, TENSORBOARD, CORPUS, CHECKPOINTS, LOCK})
+_FILES = (CHECKPOINTS, TENSORBOARD, METRICS, VOCABULARY, CONFIG, CORPUS)  # written from last to first
 
 
 def check_run(run: Path, config: Config, *, resume: bool) -> bool:
@@ -49,41 +49,36 @@ def open_run(run: Path, config: Config, corpus: Corpus, *, resume: bool) -> Iter
         continued = check_run(run, config, resume=resume)
         try:
             if not continued:
-                _clear(run)
-            # First corpus.json: it tells a run that was killed from a folder in which someone keeps a config.yaml.
+                with writing(run):
+                    _clear(run)
+            # First corpus.json: it tells a run that was killed from a folder where someone keeps a config.yaml.
             replace_text(run / CORPUS, describe_corpus(corpus))
             replace_text(run / CONFIG, config.to_yaml())
             yield
         except BaseException:
             if not continued and not Checkpoints(run).steps() and not _has_metrics(run):
-                _clear(run)
-                _remove_folders(run, made)
+                with suppress(OSError):  # what went wrong before is what matters
+                    _clear(run)
+                    (run / LOCK).unlink()
+                    for folder in made:
+                        folder.rmdir()
             raise
 
 
 def _is_ours(names: set[str]) -> bool:
     """Whether a folder holds nothing, or what a run has written before its first checkpoint."""
-    return names <= {LOCK} or (CORPUS in names and names <= _FILES)
+    return names <= {LOCK} or (CORPUS in names and names <= {LOCK, *_FILES})
 
 
 def _clear(run: Path) -> None:
-    """Remove what a run without a checkpoint has written."""
-    with writing(run):
-        for name in _FILES - {LOCK}:  # still held
-            path = run / name
-            if path.is_dir():
-                shutil.rmtree(path)
-            else:
-                path.unlink(missing_ok=True)
-        remove_drafts(run)
-
-
-def _remove_folders(run: Path, made: Sequence[Path]) -> None:
-    """Remove the folders that were made for a run, innermost first, unless someone has put something into them."""
-    with suppress(OSError):
-        (run / LOCK).unlink()
-        for folder in made:
-            folder.rmdir()
+    """Remove what a run without a checkpoint has written; cut short, what is left is still known to be a run's."""
+    for name in _FILES:
+        path = run / name
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+    remove_drafts(run)
 
 
 def describe_corpus(corpus: Corpus) -> str:

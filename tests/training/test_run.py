@@ -1,5 +1,6 @@
 import json
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -73,6 +74,23 @@ def test_a_run_that_fails_at_once_leaves_nothing(tmp_path, vectors_corpus, failu
         (tmp_path / "a" / "b" / "vocabulary.txt").write_text("words")
         raise failure
     assert written_in(tmp_path) == []
+
+
+@pytest.mark.parametrize("removed", range(7))
+def test_a_run_whose_removal_was_cut_short_starts_over(tmp_path, vectors_corpus, monkeypatch, removed):
+    left, really_unlink = iter(range(removed)), Path.unlink
+
+    def unlink(path, missing_ok=False):
+        if next(left, None) is None:
+            raise KeyboardInterrupt  # once more
+        really_unlink(path, missing_ok)
+
+    with pytest.raises(KeyboardInterrupt), open_run(tmp_path / "run", Config(), vectors_corpus, resume=False):
+        (tmp_path / "run" / "vocabulary.txt").write_text("words")
+        monkeypatch.setattr(Path, "unlink", unlink)
+        raise KeyboardInterrupt
+    monkeypatch.undo()
+    assert not check_run(tmp_path / "run", Config(), resume=False)
 
 
 def test_a_folder_that_was_there_stays(tmp_path, vectors_corpus):
