@@ -213,13 +213,15 @@ def train(
     *,
     overrides: Sequence[str] = (),
     resume: bool = False,
+    anyway: bool = False,
 ) -> TrainReport:
     """Train on a corpus, into a run's folder; `resume` continues a run that was stopped.
 
     `config`: a Config, the name of a shipped one ("mmcc_plus", "paper", …), a YAML file, or None for the defaults.
+    A corpus with too little to learn from is an InputError, unless `anyway` is set.
 
     >>> small = ["model.dims=16", "model.frame_encoder.width=4", "train.steps=2", "train.batch_size=2"]
-    >>> report = train("mmcc_plus", "cooking.corpus", "runs/small", overrides=small)
+    >>> report = train("mmcc_plus", "cooking.corpus", "runs/small", overrides=small, anyway=True)
     >>> report.steps
     2
     """
@@ -229,7 +231,7 @@ def train(
         chosen = config
     else:
         chosen = load_config(config, list(overrides))
-    return run_training(_path(corpus), Path(run), chosen, resume=resume)
+    return run_training(_path(corpus), Path(run), chosen, resume=resume, anyway=anyway)
 
 
 def evaluate(model: Model | PathLike, corpus: Corpus | PathLike, *, tasks: Iterable[str] | None = None) -> Evaluation:

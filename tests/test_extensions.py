@@ -178,10 +178,10 @@ import sys
 from mmcc.cli.main import main
 
 corpus, source = sys.argv[1:]
-small = "--model.dims 8 --train.batch_size 2 --train.workers 0 --train.steps 2 --train.validation_segments 2".split()
+small = "--anyway --model.dims 8 --train.batch_size 2 --train.workers 0 --train.steps 2 --train.validation_segments 2"
 own = "--import my.frame --import my.text --import my.objective --objective.name next-frame --objective.margin 0.2"
 own += " --model.frame_encoder average-colour --model.frame_encoder.power 2 --model.text_encoder mean-of-words"
-print(main(["train", corpus, "-o", "run", *own.split(), *small]), file=sys.stderr)
+print(main(["train", corpus, "-o", "run", *own.split(), *small.split()]), file=sys.stderr)
 print(main(["evaluate", "run", "--corpus", corpus, "--import", "my.task", "--tasks", "steadiness"]), file=sys.stderr)
 print(main(["ingest", source, "-o", "mine.corpus", "--size", "32", "--import", "my.dataset"]), file=sys.stderr)
 wanted = ["--import", "my.model", "--tasks", "steadiness"]

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from mmcc.cli.arguments import Arg, Overrides
 from mmcc.cli.exit_codes import EXIT_OK
-from mmcc.errors import UsageError
+from mmcc.errors import InputError, UsageError
 from mmcc.training.shipped import shipped_configs
 
 
@@ -27,11 +27,14 @@ def train(
         ),
     ] = None,
     resume: Annotated[bool, Arg("resume a stopped run")] = False,
+    anyway: Annotated[bool, Arg("train even if there is too little to learn from")] = False,
     print_config: Annotated[bool, Arg("print every setting with its value, and exit")] = False,
     json: Annotated[bool, Arg("print the outcome as JSON")] = False,
     settings: Annotated[dict[str, str], Overrides()],
 ) -> int:
     """Train a model on narrated video to predict what comes next.
+
+    It first says what there is to learn from, and refuses what is too little (exit code 3).
 
     Any setting can be given by its dotted name, e.g. --train.lr 1e-4. Training can be stopped at any time; run it
     again with --resume to continue, to the same weights.
@@ -50,13 +53,15 @@ def train(
 
     if resume and config is None and output is not None and (output / CONFIG).is_file():
         config = str(output / CONFIG)  # a resumed run keeps its own settings
+    elif resume and config is None and output is not None:  # the default settings would be those of another model
+        raise InputError(output, "contains no run to resume", "Start it without --resume.")
     chosen = load_config(config, [f"{name}={value}" for name, value in settings.items()])
     if print_config:
         print(chosen.to_yaml(), end="")
         return EXIT_OK
     if output is None:
         raise UsageError("give the run's folder with -o RUN.")
-    report = run_training(corpus, output, chosen, resume=resume)
+    report = run_training(corpus, output, chosen, resume=resume, anyway=anyway)
     if talks():  # only one of several processes
         print(json_module.dumps(report.to_json()) if json else render_training(report))
     return EXIT_OK

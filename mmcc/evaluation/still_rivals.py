@@ -66,13 +66,19 @@ def training_data(corpus: Corpus, ids: Sequence[str]) -> TrainingData:
             frame_places.append(places[own[near]])
             frame_sentences.append(vectors[own[near]])
             frame_videos.append(np.full(near.sum(), number))
-    parts = (frames, frame_places, frame_sentences, frame_videos, sentences, sentence_places, sentence_videos)
-    return TrainingData(*(np.concatenate(part).astype(np.int64 if "videos" in name else np.float64)
-                          for name, part in zip(TrainingData._fields, parts, strict=True)))  # fmt: skip
+    return TrainingData(
+        np.concatenate(frames).astype(np.float64),
+        np.concatenate(frame_places),
+        np.concatenate(frame_sentences).astype(np.float64),
+        np.concatenate(frame_videos),
+        np.concatenate(sentences).astype(np.float64),
+        np.concatenate(sentence_places),
+        np.concatenate(sentence_videos),
+    )
 
 
 def ridge(x_PF: Floats, y_P: Floats, groups_P: Ints, strengths: Sequence[float] = STRENGTHS) -> Regression:
-    """Ridge regression; λ has the lowest squared error on the fifth of the groups that is held out, then all are used."""
+    """With the λ that has the lowest squared error on a fifth of the groups, fitted again on all of them."""
     held_out = groups_P % _PARTS == 0
     errors = []
     for strength in strengths:

@@ -27,18 +27,17 @@ from mmcc.data.segments import SegmentSampler, UsableVideos
 from mmcc.data.vocabulary import Vocabulary
 from mmcc.errors import Diverged, InputError
 from mmcc.files import replace_text
-from mmcc.locks import only_writer
 from mmcc.models.encoders import load_published_weights
 from mmcc.models.registry import Network
 from mmcc.models.weights import WeightsError
 from mmcc.objectives.spec import spec_of
-from mmcc.training import checkpoints, initialization, perception
+from mmcc.training import checkpoints, initialization, perception, readiness
 from mmcc.training.bar import StepBar, say
 from mmcc.training.checkpoints import Checkpoints, TrainingProgress
 from mmcc.training.config import Config
 from mmcc.training.memory import explained_out_of_memory
 from mmcc.training.processes import ProcessGroup, join_world
-from mmcc.training.run import CONFIG, CORPUS, VOCABULARY, Metrics, describe_corpus, open_run
+from mmcc.training.run import CONFIG, CORPUS, VOCABULARY, Metrics, check_run, describe_corpus, open_run
 from mmcc.training.schedule import Schedule
 from mmcc.training.signals import Stop
 from mmcc.training.step import NotFinite, Stepper
@@ -81,10 +80,12 @@ def train(
     config: Config,
     *,
     resume: bool = False,
+    anyway: bool = False,
     progress: Callable[[int, int], StepBar] = StepBar,
     say: Say = say,
 ) -> TrainReport:
-    """Train, or resume a stopped run. `progress` makes a bar from (all training steps, steps done)."""
+    """Train, or resume a stopped run. `anyway`: even on too little to learn from. `progress` makes a bar from (all
+    training steps, steps done)."""
     with ExitStack() as stack:
         world = stack.enter_context(join_world(config.train.device))
         if not world.writes:
@@ -98,26 +99,34 @@ def train(
             cause = f"{config.train.batch_size} cannot be divided among {world.size} processes"
             raise InputError("train.batch_size", f"{cause} x {config.train.accumulation} parts", "Choose a multiple.")
         if world.writes:
-            run.mkdir(parents=True, exist_ok=True)
-            stack.enter_context(only_writer(run))
-            open_run(run, config, resume=resume)
-            replace_text(run / CORPUS, describe_corpus(opened))
+            check_run(run, config, resume=resume)
+        videos, held_out = UsableVideos(opened, "train", config.data), _held_out(opened, config)
+        initialization.check_frame_rates(config, videos)
+        if not Checkpoints(run).steps():  # a run that has one was checked when it began
+            words = initialization.first_words(start, videos, config) if perception.reads_words(config.model) else None
+            found = readiness.assess(videos, held_out, words, config.train.batch_size)
+            readiness.check(found, corpus, anyway=anyway, say=say)
+        if world.writes:
+            stack.enter_context(open_run(run, config, opened, resume=resume))
         with explained_out_of_memory(run, config.train), _weights():
-            return _Training(opened, run, config, start, world, say).train(progress)
+            return _Training(videos, held_out, run, config, start, world, say).train(progress)
 
 
 class _Training:
     """One call of `train`: its inputs, what it built, and its progress."""
 
     def __init__(
-        self, corpus: Corpus, run: Path, config: Config, start: Path | None, world: ProcessGroup, say: Say
+        self,
+        videos: UsableVideos,
+        held_out: UsableVideos | None,
+        run: Path,
+        config: Config,
+        start: Path | None,
+        world: ProcessGroup,
+        say: Say,
     ) -> None:
-        self.corpus, self.run, self.config, self.start, self.world, self.say = corpus, run, config, start, world, say
-        self.videos = UsableVideos(corpus, "train", config.data)
-        if self.videos.unusable:
-            say(f"not used for training: {self.videos.why_unusable()}")
-        initialization.check_frame_rates(config, self.videos)
-        self.held_out = _held_out(corpus, config, say)
+        self.corpus, self.videos, self.held_out = videos.corpus, videos, held_out
+        self.run, self.config, self.start, self.world, self.say = run, config, start, world, say
         self.vocabulary = self._vocabulary()
         self.schedule = Schedule(config.train, len(self.videos.ids))
         model = build_model(config, len(self.vocabulary or ()), world)
@@ -316,11 +325,11 @@ def build_model(config: Config, vocabulary_size: int, world: ProcessGroup) -> Ne
     return model.train()
 
 
-def _held_out(corpus: Corpus, config: Config, say: Say) -> UsableVideos | None:
+def _held_out(corpus: Corpus, config: Config) -> UsableVideos | None:
+    """The videos that select the checkpoint; without any, the last one counts as the best."""
     try:
         return UsableVideos(corpus, "validation", config.data)
-    except InputError as error:
-        say(f"no validation, so the last checkpoint counts as the best: {error.path}: {error.cause}")
+    except InputError:
         return None
 
 

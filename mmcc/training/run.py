@@ -4,34 +4,82 @@ installed."""
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from mmcc.corpus import Corpus
 from mmcc.corpus.vectors import stored_manifest
 from mmcc.errors import InputError
-from mmcc.files import replace_text, writing
+from mmcc.files import is_draft, remove_drafts, replace_text, writing
+from mmcc.locks import LOCK, only_writer
+from mmcc.training.checkpoints import FOLDER as CHECKPOINTS
+from mmcc.training.checkpoints import Checkpoints
 from mmcc.training.config import FREE_ON_RESUME, Config, differences
 
 CONFIG, VOCABULARY, METRICS, TENSORBOARD = "config.yaml", "vocabulary.txt", "metrics.jsonl", "tensorboard"
 CORPUS = "corpus.json"
+_FILES = (CHECKPOINTS, TENSORBOARD, METRICS, VOCABULARY, CONFIG, CORPUS)  # written from last to first
 
 
-def open_run(run: Path, config: Config, *, resume: bool) -> None:
-    """Create a run's folder, or check that the run can be resumed; then write its settings to config.yaml."""
+def check_run(run: Path, config: Config, *, resume: bool) -> bool:
+    """Refuse a folder that cannot be used, before anything is written. Returns whether it has a run to continue: one
+    with a checkpoint. A run that ended before its first one has nothing to lose, and starts over."""
     if run.exists() and not run.is_dir():
         raise InputError(run, "is not a folder", "Give a folder for the run.")
-    started = (run / CONFIG).is_file()
-    if started and not resume:
-        raise InputError(run, "already contains a run", "Resume it with --resume, or choose another folder.")
-    if not started and run.is_dir() and any(path.name != ".lock" for path in run.iterdir()):
-        raise InputError(run, "is neither empty nor a run", "Choose another folder.")
-    if started:
+    if Checkpoints(run).steps():
+        if not resume:
+            raise InputError(run, "already contains a run", "Resume it with --resume, or choose another folder.")
         check_same_settings(run, config)
+        return True
+    if run.is_dir() and not _is_ours({path.name for path in run.iterdir() if not is_draft(path)}):
+        raise InputError(run, "is neither empty nor a run", "Choose another folder.")
+    return False
+
+
+@contextmanager
+def open_run(run: Path, config: Config, corpus: Corpus, *, resume: bool) -> Iterator[None]:
+    """Hold a run's folder for one writer, with its settings in config.yaml. If a new run fails before it has anything
+    to show, a checkpoint or a line of metrics, what this call has written is removed."""
+    made = [folder for folder in (run, *run.parents) if not folder.exists()]
     with writing(run):
         run.mkdir(parents=True, exist_ok=True)
-    replace_text(run / CONFIG, config.to_yaml())
+    with only_writer(run):
+        continued = check_run(run, config, resume=resume)
+        try:
+            if not continued:
+                with writing(run):
+                    _clear(run)
+            # First corpus.json: it tells a run that was killed from a folder where someone keeps a config.yaml.
+            replace_text(run / CORPUS, describe_corpus(corpus))
+            replace_text(run / CONFIG, config.to_yaml())
+            yield
+        except BaseException:
+            if not continued and not Checkpoints(run).steps() and not _has_metrics(run):
+                with suppress(OSError):  # what went wrong before is what matters
+                    _clear(run)
+                    (run / LOCK).unlink()
+                    for folder in made:
+                        folder.rmdir()
+            raise
+
+
+def _is_ours(names: set[str]) -> bool:
+    """Whether a folder holds nothing, or what a run has written before its first checkpoint."""
+    return names <= {LOCK} or (CORPUS in names and names <= {LOCK, *_FILES})
+
+
+def _clear(run: Path) -> None:
+    """Remove what a run without a checkpoint has written; cut short, what is left is still known to be a run's."""
+    for name in _FILES:
+        path = run / name
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+    remove_drafts(run)
 
 
 def describe_corpus(corpus: Corpus) -> str:
@@ -91,6 +139,10 @@ def read_metrics(run: Path) -> list[dict[str, Any]]:
     """The lines of a run's metrics.jsonl."""
     lines = (run / METRICS).read_text(encoding="utf-8").splitlines()
     return [json.loads(line) for line in lines if _step_of(line) is not None]
+
+
+def _has_metrics(run: Path) -> bool:
+    return (run / METRICS).is_file() and (run / METRICS).stat().st_size > 0
 
 
 def _step_of(line: str) -> int | None:

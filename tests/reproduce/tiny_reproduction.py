@@ -20,12 +20,13 @@ SMALLEST = TablePlan(SMALL.measures, seeds=1)  # where every run is a process of
 
 
 def own_videos(folder: Path, dims: int) -> Path:
-    """A corpus of vectors with captions and no steps."""
+    """A corpus of vectors with captions and no steps, just large enough to be trained on."""
     (folder / "src").mkdir()
     chance = np.random.default_rng(0)
     for number in range(30):
         np.save(folder / "src" / f"v{number}.npy", chance.normal(size=(40, dims)).astype(np.float32))
-        said = [f"{at}\n00:00:{at * 4:02d},000 --> 00:00:{at * 4 + 3:02d},000\nadd some salt {at}\n" for at in range(9)]
-        (folder / "src" / f"v{number}.srt").write_text("\n".join(said))
+        said = [f"add spice{each % 30} to soup{each % 31}" for each in range(9 * number, 9 * number + 9)]
+        cues = [f"{at}\n00:00:{at * 4:02d},000 --> 00:00:{at * 4 + 3:02d},000\n{said[at]}\n" for at in range(9)]
+        (folder / "src" / f"v{number}.srt").write_text("\n".join(cues))
     assert main(["ingest", str(folder / "src"), "-o", str(folder / "corpus"), "--features", "1"]) == 0
     return folder / "corpus"

@@ -146,7 +146,7 @@ def test_without_a_cross_modal_run_it_says_what_to_train_first(vectors_path, tmp
 
 
 def test_what_cannot_initialize_a_run(vectors_path, cross_modal, uncut, tmp_path):
-    """Each mistake is reported before the run's folder is created, or after it if weights must be read first."""
+    """Each mistake is reported, and no folder of a run is left."""
     run, tap = tmp_path / "run", "objective.name=time_agnostic"
     error = fails(vectors_path, run, tap, f"train.init={tmp_path / 'nowhere'}")
     assert "no such folder" in error.cause
@@ -164,6 +164,7 @@ def test_what_cannot_initialize_a_run(vectors_path, cross_modal, uncut, tmp_path
     assert error.cause == "was trained with model.dims = 16, not 24" and "--model.dims 16" in error.remedy
     error = fails(vectors_path, tmp_path / "mmcc", f"train.init={uncut['memdpc'][0]}")
     assert "memdpc cannot initialize one of type mmcc" in error.cause
+    assert not (tmp_path / "wide").exists() and not (tmp_path / "mmcc").exists()
 
 
 @pytest.mark.parametrize("name", ["mmcc", "memdpc"])

@@ -145,6 +145,45 @@ def test_killed_and_resumed_it_is_the_uncut_run(uncut, vectors_path, tmp_path, w
     assert_same_run(run, uncut[0])
 
 
+def test_killed_before_its_first_checkpoint_it_does_not_block_the_next(uncut, vectors_path, tmp_path):
+    run = tmp_path / "run"
+    die = Watcher(1, lambda: os.kill(os.getpid(), signal.SIGKILL))
+    done = forked(run_of, vectors_path, run, tiny_config("train.seed=1"), progress=die)
+    assert done.code == -signal.SIGKILL, done.err
+    assert (run / "config.yaml").is_file() and not Checkpoints(run).steps()
+    run_of(vectors_path, run)  # with other settings, and as a new run
+    assert_same_run(run, uncut[0])
+
+
+def signalled_at_its_first_step(number, corpus, run):
+    def step(*_):
+        os.kill(os.getpid(), number)  # twice: the first one waits for the step to end
+        os.kill(os.getpid(), number)
+
+    Stepper.step = step
+    run_of(corpus, run)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_stopped_before_its_first_checkpoint_it_leaves_nothing(vectors_path, tmp_path, number):
+    done = forked(terminable, signalled_at_its_first_step, number, vectors_path, tmp_path / "runs" / "one")
+    assert done.code and ("KeyboardInterrupt" in done.err or "Terminated" in done.err), done.err
+    assert not (tmp_path / "runs").exists()
+
+
+def terminable(job, *arguments):
+    """As the command line does, let SIGTERM end the program through its exits."""
+
+    class Terminated(BaseException):
+        pass
+
+    def terminate(*_):
+        raise Terminated
+
+    signal.signal(signal.SIGTERM, terminate)
+    job(*arguments)
+
+
 @pytest.mark.parametrize("at", [2, 3, 6])  # 3 and 6 are validated
 def test_ctrl_c_saves_after_the_step(uncut, vectors_path, tmp_path, at):
     run = tmp_path / "run"
@@ -251,6 +290,7 @@ def test_another_error_is_not_mistaken_for_a_lack_of_memory(vectors_path, tmp_pa
     monkeypatch.setattr(Stepper, "step", wrong)
     with pytest.raises(RuntimeError, match="shapes"):
         run_of(vectors_path, tmp_path / "run")
+    assert not (tmp_path / "run").exists()
 
 
 def test_a_full_disk_ends_the_run_with_its_checkpoint_intact(uncut, vectors_path, tmp_path, monkeypatch):

@@ -1,46 +1,124 @@
 import json
+from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcc.errors import InputError
+from mmcc.training.checkpoints import Checkpoints
 from mmcc.training.config import Config, load_config
-from mmcc.training.run import Metrics, keep_lines_until, open_run, read_metrics
+from mmcc.training.run import Metrics, check_run, keep_lines_until, open_run, read_metrics
 
 
-def test_a_run_starts_in_a_new_folder(tmp_path):
-    open_run(tmp_path / "runs" / "one", load_config("paper"), resume=False)
-    assert Config.from_yaml(tmp_path / "runs" / "one" / "config.yaml") == load_config("paper")
+@contextmanager
+def saved_in(run, config, corpus, resume=False):
+    """A run that gets as far as its first checkpoint."""
+    with open_run(run, config, corpus, resume=resume):
+        Checkpoints(run).path(1).mkdir(parents=True, exist_ok=True)
+        yield
 
 
-def test_a_run_is_not_written_over(tmp_path):
-    open_run(tmp_path, Config(), resume=False)
+def written_in(folder):
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
+
+
+def test_a_run_starts_in_a_new_folder(tmp_path, vectors_corpus):
+    with saved_in(tmp_path / "runs" / "one", load_config("paper"), vectors_corpus):
+        assert Config.from_yaml(tmp_path / "runs" / "one" / "config.yaml") == load_config("paper")
+        assert (tmp_path / "runs" / "one" / "corpus.json").is_file()
+
+
+def test_a_run_with_a_checkpoint_is_not_written_over(tmp_path, vectors_corpus):
+    with saved_in(tmp_path, Config(), vectors_corpus):
+        pass
     with pytest.raises(InputError, match="already contains a run") as caught:
-        open_run(tmp_path, Config(), resume=False)
+        check_run(tmp_path, Config(), resume=False)
     assert "--resume" in caught.value.remedy
 
 
-def test_someone_elses_folder_is_left_alone(tmp_path):
-    (tmp_path / "thesis.tex").write_text("x")
+@pytest.mark.parametrize("theirs", ["thesis.tex", "config.yaml"])
+def test_someone_elses_folder_is_left_alone(tmp_path, vectors_corpus, theirs):
+    (tmp_path / theirs).write_text("x")
     with pytest.raises(InputError, match="neither empty nor a run"):
-        open_run(tmp_path, Config(), resume=False)
+        check_run(tmp_path, Config(), resume=False)
+    with (
+        pytest.raises(InputError, match="neither empty nor a run"),
+        open_run(tmp_path, Config(), vectors_corpus, resume=False),
+    ):
+        pass
+    assert (tmp_path / theirs).read_text() == "x"
     with pytest.raises(InputError, match="is not a folder"):
-        open_run(tmp_path / "thesis.tex", Config(), resume=False)
+        check_run(tmp_path / theirs, Config(), resume=False)
 
 
-def test_resuming_a_run_that_never_started_starts_it(tmp_path):
-    open_run(tmp_path / "new", Config(), resume=True)
-    assert (tmp_path / "new" / "config.yaml").is_file()
+@pytest.mark.parametrize("resume", [False, True])
+def test_a_run_without_a_checkpoint_starts_over(tmp_path, vectors_corpus, resume):
+    """Whatever a killed process has left there, and whatever its settings were."""
+    run = tmp_path / "run"
+    with open_run(run, load_config("paper"), vectors_corpus, resume=False):
+        (run / "vocabulary.txt").write_text("of other videos")
+        (run / "metrics.jsonl").write_text("")
+        (run / "checkpoints" / ".tmp-00000001").mkdir(parents=True)
+        (run / ".tmp-config.yaml").write_text("cut off")
+    assert not check_run(run, Config(), resume=resume)
+    with open_run(run, Config(), vectors_corpus, resume=resume):
+        assert Config.from_yaml(run / "config.yaml") == Config()
+        assert written_in(run) == [".lock", "config.yaml", "corpus.json"]
 
 
-def test_resuming_needs_the_same_settings(tmp_path):
-    open_run(tmp_path, load_config("paper"), resume=False)
+@pytest.mark.parametrize("failure", [InputError("a", "b"), KeyboardInterrupt(), SystemExit()])
+def test_a_run_that_fails_at_once_leaves_nothing(tmp_path, vectors_corpus, failure):
+    with pytest.raises(type(failure)), open_run(tmp_path / "a" / "b", Config(), vectors_corpus, resume=False):
+        (tmp_path / "a" / "b" / "vocabulary.txt").write_text("words")
+        raise failure
+    assert written_in(tmp_path) == []
+
+
+@pytest.mark.parametrize("removed", range(7))
+def test_a_run_whose_removal_was_cut_short_starts_over(tmp_path, vectors_corpus, monkeypatch, removed):
+    left, really_unlink = iter(range(removed)), Path.unlink
+
+    def unlink(path, missing_ok=False):
+        if next(left, None) is None:
+            raise KeyboardInterrupt  # once more
+        really_unlink(path, missing_ok)
+
+    with pytest.raises(KeyboardInterrupt), open_run(tmp_path / "run", Config(), vectors_corpus, resume=False):
+        (tmp_path / "run" / "vocabulary.txt").write_text("words")
+        monkeypatch.setattr(Path, "unlink", unlink)
+        raise KeyboardInterrupt
+    monkeypatch.undo()
+    assert not check_run(tmp_path / "run", Config(), resume=False)
+
+
+def test_a_folder_that_was_there_stays(tmp_path, vectors_corpus):
+    (tmp_path / "mine").mkdir()
+    with pytest.raises(OSError), open_run(tmp_path / "mine" / "run", Config(), vectors_corpus, resume=False):
+        raise OSError
+    with pytest.raises(OSError), open_run(tmp_path / "mine", Config(), vectors_corpus, resume=False):
+        raise OSError
+    assert written_in(tmp_path) == ["mine"]
+
+
+def test_what_a_failed_run_has_to_show_stays(tmp_path, vectors_corpus):
+    with pytest.raises(OSError), saved_in(tmp_path / "saved", Config(), vectors_corpus):
+        raise OSError
+    with pytest.raises(OSError), open_run(tmp_path / "diverged", Config(), vectors_corpus, resume=False):
+        (tmp_path / "diverged" / "metrics.jsonl").write_text('{"step": 1}\n')
+        raise OSError
+    assert {"saved/checkpoints/00000001", "diverged/metrics.jsonl"} <= set(written_in(tmp_path))
+
+
+def test_resuming_needs_the_same_settings(tmp_path, vectors_corpus):
+    with saved_in(tmp_path, load_config("paper"), vectors_corpus):
+        pass
     with pytest.raises(InputError, match=r"was started with train.lr = 0.0001, not 0.001"):
-        open_run(tmp_path, load_config("paper", ["train.lr=1e-3"]), resume=True)
+        check_run(tmp_path, load_config("paper", ["train.lr=1e-3"]), resume=True)
     longer = load_config("paper", ["train.epochs=200", "train.workers=3"])
-    open_run(tmp_path, longer, resume=True)
-    assert Config.from_yaml(tmp_path / "config.yaml") == longer
+    with saved_in(tmp_path, longer, vectors_corpus, resume=True):
+        assert Config.from_yaml(tmp_path / "config.yaml") == longer
 
 
 def test_metrics_are_one_json_object_per_line(tmp_path):

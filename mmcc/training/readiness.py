@@ -1,0 +1,152 @@
+"""Whether there is enough to learn from: what a corpus has for training, said before anything is written.
+
+>>> found = assess(UsableVideos(corpus, "train", config.data), None, vocabulary, config.train.batch_size)
+>>> found.problems
+('9 videos with captions (at least 10 are needed)', 'a vocabulary of 2 words (at least 50 are needed)')
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from math import ceil
+from pathlib import Path
+
+from mmcc.data.segments import NodeTimes, UsableVideos
+from mmcc.data.splits import some_of
+from mmcc.data.vocabulary import Vocabulary
+from mmcc.errors import InputError
+
+LEAST_VIDEOS = 10  # with 10, a model still orders the clips of other videos at chance: the curve in docs/training.md
+ENOUGH_VIDEOS = 320  # up to here, twice the videos give a clearly better model: the same curve
+LEAST_MINUTES = 10.0  # of video: a minute for each of the fewest videos
+LEAST_UTTERANCES = 3.0  # per video, on average: two are one pair, and most pairs have nothing to do with each other
+LEAST_WORDS = 50  # a quarter of what ten kitchen videos have (200); clips with little speech stay far below
+LEAST_TEXTS = 50  # different captions: if they are all the same ("[Music]"), they say nothing about a frame
+_COMPARED = 1000  # videos whose captions are compared with one another, so that memory stays bounded
+_REMEDY = (
+    'Add narrated videos (docs/training.md, "How many videos are enough"); mmcc train --anyway (in Python: '
+    "anyway=True) trains all the same."
+)
+
+
+@dataclass(frozen=True)
+class Readiness:
+    """What there is to train on."""
+
+    videos: int  # that can be used for training
+    training_videos: int  # usable or not
+    unusable: str  # why some cannot be used, each reason with its number of videos
+    without_captions: int  # videos among these
+    validation: int  # videos that select the checkpoint
+    hours: float
+    frames: int
+    utterances: int
+    texts: int  # different utterances, in at most _COMPARED videos
+    vocabulary: int | None  # words; None if the text encoder has no vocabulary
+    segments: int  # that the videos can be cut into without overlap
+    batch_size: int  # segments per training step
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What is too little to learn anything from."""
+        return tuple(self._problems())
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What makes the result worse than it could be."""
+        return tuple(self._warnings())
+
+    def lines(self) -> list[str]:
+        """The figures and warnings, for people."""
+        words = [] if self.vocabulary is None else [f"a vocabulary of {_count(self.vocabulary, 'word')}"]
+        amounts = [
+            _duration(self.hours),
+            _count(self.frames, "frame"),
+            _count(self.utterances, "utterance"),
+            *words,
+        ]
+        others = f" (not used: {self.unusable})" if self.unusable else ""
+        return [
+            f"training on {self.videos:,} of {_count(self.training_videos, 'video')}{others}",
+            f"they have {', '.join(amounts)}",
+            *([f"validation on {_count(self.validation, 'other video')}"] if self.validation else []),
+            *(f"warning: {warning}" for warning in self.warnings),
+        ]
+
+    def _problems(self) -> Iterator[str]:
+        needed = "(at least {:g} are needed)".format
+        if self.videos < LEAST_VIDEOS:
+            yield f"{_count(self.videos, 'video')} with captions {needed(LEAST_VIDEOS)}"
+        if self.hours * 60 < LEAST_MINUTES:
+            yield f"{_duration(self.hours)} of video {needed(LEAST_MINUTES)}"
+        if self.utterances < LEAST_UTTERANCES * self.videos:
+            yield f"{self.utterances / self.videos:.1f} utterances per video {needed(LEAST_UTTERANCES)}"
+        if self.vocabulary is not None and self.vocabulary < LEAST_WORDS:
+            yield f"a vocabulary of {_count(self.vocabulary, 'word')} {needed(LEAST_WORDS)}"
+        if self.texts < LEAST_TEXTS:
+            yield f"{_count(self.texts, 'different caption')} {needed(LEAST_TEXTS)}"
+        if self.segments < self.batch_size:
+            yield f"{_count(self.segments, 'segment')}, fewer than one batch (--train.batch_size {self.batch_size})"
+
+    def _warnings(self) -> Iterator[str]:
+        if LEAST_VIDEOS <= self.videos < ENOUGH_VIDEOS:
+            section = '"How many videos are enough", docs/training.md'
+            yield f"below {ENOUGH_VIDEOS} videos, more of them give a clearly better model: see {section}"
+        if not self.validation:
+            yield "no video is left for validation, so the last checkpoint counts as the best (see --data.held_out)"
+        if 2 * self.without_captions > self.training_videos:
+            yield "most videos have no captions: add caption files and ingest again, or ingest with --transcribe"
+
+
+def assess(
+    videos: UsableVideos, held_out: UsableVideos | None, vocabulary: Vocabulary | None, batch_size: int
+) -> Readiness:
+    """Count what the training videos have."""
+    frames = utterances = segments = 0
+    seconds = 0.0
+    texts: set[str] = set()
+    compared = set(some_of(videos.ids, _COMPARED))
+    for video in videos.ids:
+        nodes = NodeTimes.of(videos.corpus[video])
+        lasts = float(nodes.frames[-1] - nodes.frames[0]) + 1 / videos.corpus.manifest.fps
+        seconds += lasts
+        segments += ceil(lasts / videos.config.segment_seconds)
+        frames += len(nodes.frames)
+        utterances += len(nodes.texts)
+        if video in compared:
+            texts.update(text.lower() for text in nodes.texts)
+    return Readiness(
+        videos=len(videos.ids),
+        training_videos=len(videos.ids) + len(videos.unusable),
+        unusable=videos.why_unusable(),
+        without_captions=list(videos.unusable.values()).count("no captions"),
+        validation=len(held_out.ids) if held_out else 0,
+        hours=seconds / 3600,
+        frames=frames,
+        utterances=utterances,
+        texts=len(texts),
+        vocabulary=None if vocabulary is None else len(vocabulary) - len(Vocabulary([])),
+        segments=segments,
+        batch_size=batch_size,
+    )
+
+
+def check(found: Readiness, corpus: Path, *, anyway: bool, say: Callable[[str], None]) -> None:
+    """Say what there is; refuse to train on too little, unless told to train anyway."""
+    for line in found.lines():
+        say(line)
+    if not found.problems:
+        return
+    cause = f"too little to learn from: {', '.join(found.problems)}"
+    if not anyway:
+        raise InputError(corpus, cause, _REMEDY)
+    say(f"{cause}; training anyway")
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def _duration(hours: float) -> str:
+    return f"{hours:,.1f} hours" if hours >= 1 else f"{hours * 60:.1f} minutes"
