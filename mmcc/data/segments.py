@@ -99,7 +99,7 @@ class Cutter:
 
     def draw(self, nodes: NodeTimes, rng: np.random.Generator) -> Segment:
         """A random segment of a usable video: if no draw gives enough nodes, one is searched for."""
-        first, last = self._bounds(nodes)
+        first, last = self.bounds(nodes)
         for _ in range(self._config.tries):
             rate = self.rates[int(rng.random() * len(self.rates))]
             # Starts before the first frame shift the phase of thinning, so that all frames of a short video are used.
@@ -129,7 +129,7 @@ class Cutter:
 
     def consecutive(self, nodes: NodeTimes, rate: float) -> Iterator[Segment]:
         """The whole video in consecutive segments, including those with too few nodes."""
-        start, last = self._bounds(nodes)
+        start, last = self.bounds(nodes)
         while start < last:
             segment = self.cut(nodes, start, min(rate, self._corpus_rate))
             yield segment
@@ -150,7 +150,7 @@ class Cutter:
             return f"no segment of {config.segment_seconds:g} s has {wanted}"
         return ""
 
-    def _bounds(self, nodes: NodeTimes) -> tuple[float, float]:
+    def bounds(self, nodes: NodeTimes) -> tuple[float, float]:
         """From the first frame to the end of the last, which lasts one sampling interval. Captions may continue for
         hours after a video, by mistake: no segment is looked for where there are no frames, unless there are none."""
         times = nodes.frames if len(nodes.frames) else nodes.centres

@@ -17,10 +17,15 @@ def mlp(*sizes: int) -> nn.Sequential:
 
 
 class TemporalPredictors(nn.Module):
-    """g_fwd and g_back: four layers each, the first two shared, from a state z to unit-norm π-space."""
+    """g_fwd and g_back, from a state z to unit-norm π-space: four layers each, the first two shared; or, with a rank,
+    one linear map of that rank each, for data too scarce for more."""
 
-    def __init__(self, dims: int) -> None:
+    def __init__(self, dims: int, rank: int = 0) -> None:
         super().__init__()
+        self.shared: nn.Module = nn.Identity()
+        if rank:
+            self.forward_head, self.backward_head = _low_rank(dims, rank), _low_rank(dims, rank)
+            return
         self.shared = nn.Sequential(*_hidden_layer(dims, dims), *_hidden_layer(dims, dims))
         self.forward_head = mlp(dims, dims, dims)
         self.backward_head = mlp(dims, dims, dims)
@@ -42,6 +47,10 @@ def unit_norm(x: Tensor) -> Tensor:
 def full_precision(x: Tensor) -> Tensor:
     """float32 or better: similarities are divided by τ = 0.1, which needs more than autocast's three digits."""
     return x.to(torch.promote_types(x.dtype, torch.float32))
+
+
+def _low_rank(dims: int, rank: int) -> nn.Sequential:
+    return nn.Sequential(nn.Linear(dims, rank, bias=False), nn.Linear(rank, dims))
 
 
 def _hidden_layer(inputs: int, outputs: int) -> tuple[nn.Linear, nn.ReLU, nn.LayerNorm]:

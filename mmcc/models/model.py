@@ -28,7 +28,7 @@ class MMCC(Network):
         self.text_encoder = build_text_encoder(config.text_encoder, dims, vocabulary_size)
         self.projections = nn.ModuleDict({VISION: mlp(dims, dims), TEXT: mlp(dims, dims)})
         self.state = mlp(2 * dims, dims)
-        self.predictors = TemporalPredictors(dims)
+        self.predictors = TemporalPredictors(dims, config.predictor_rank)
 
     def embed_frames(self, frames: Tensor) -> Tensor:
         """Φ_V: packed frames [P, H, W, 3] uint8, or features [P, F] → z [P, D]."""

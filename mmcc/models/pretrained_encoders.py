@@ -1,9 +1,9 @@
 """Φ_V and Φ_T from pretrained backbones: a frozen network's vectors, whitened, then a small head that is trained.
 
-    z = head(dropout(Wᵀ (x − μ)))            x: the backbone's vector; μ, W: mean and whitening of the training data
+    z = head(dropout(Wᵀ (x − μ)))       x: the backbone's unit-norm vector; μ, W: mean and whitening of the training data
 
 A few hundred videos cannot train a large head: it learns the videos by heart. So the C principal components of the
-vectors come first, each scaled to unit variance, and by default a single linear layer follows. μ and W are computed
+vectors come first, scaled towards unit variance, and by default a single linear layer follows. μ and W are computed
 once from the training videos (`fit`) and stored as buffers.
 
 A frozen backbone is not part of the model's weights. It is opened when the first picture comes: vectors that
@@ -24,7 +24,7 @@ from torch import Tensor, nn
 from mmcc.backbones import FrameBackbone, open_frame_backbone
 from mmcc.errors import InputError
 from mmcc.models.encoders import FrameEncoderSettings, register_frame_encoder
-from mmcc.models.mlp import mlp
+from mmcc.models.mlp import mlp, unit_norm
 from mmcc.models.text import TextEncoderSettings, register_text_encoder
 
 _LEAST_VARIANCE = 1e-4  # of the largest: components below it are noise, which whitening would blow up
@@ -34,7 +34,7 @@ _LEAST_VARIANCE = 1e-4  # of the largest: components below it are noise, which w
 class HeadSettings:
     """What follows the backbone."""
 
-    components: int = 128  # principal components kept; 0: all dims, neither centred nor scaled
+    components: int = 256  # principal components kept; 0: all dims, neither centred nor scaled
     whitening: float = 1.0  # 1: every component has unit variance; 0: as they are, scaled by one number
     head: Literal["linear", "mlp"] = "linear"  # a hidden layer overfits before it is good (docs/real.md)
     dropout: float = 0.0  # share of components set to zero in training
@@ -74,27 +74,31 @@ class VectorHead(nn.Module):
         """Mean and whitening of the training data: its principal components, each over its spread^whitening."""
         if not self.whitens:
             return
-        vectors = vectors_PF.double()
+        vectors = unit_norm(vectors_PF.double())
         mean = vectors.mean(dim=0)
-        _, spread, axes = torch.linalg.svd(vectors - mean, full_matrices=False)
+        covariance = torch.cov(vectors.T)
+        variance, axes = torch.linalg.eigh(covariance)
         kept = self.directions.shape[1]
-        spread, axes = spread[:kept] / max(len(vectors) - 1, 1) ** 0.5, axes[:kept]
-        axes = axes * axes.abs().amax(dim=1, keepdim=True).eq(axes.abs()).mul(axes.sign()).sum(dim=1, keepdim=True)
-        noise = spread**2 < _LEAST_VARIANCE * spread[:1] ** 2
-        scale = spread.clamp(min=1e-12) ** -self.whitening
-        total = ((spread * scale) ** 2).masked_fill(noise, 0).mean().sqrt().clamp(min=1e-12)
-        scale = (scale / total).masked_fill(noise, 0)
+        variance, axes = variance.flip(0)[:kept].clamp(min=0), axes.flip(1)[:, :kept]
+        largest = axes.gather(0, axes.abs().argmax(dim=0, keepdim=True))
+        axes = axes * largest.sign()  # a solver may return either sign
+        noise = variance < _LEAST_VARIANCE * variance[:1]
+        scale = variance.clamp(min=1e-12) ** (-self.whitening / 2)
+        scale = scale / (variance * scale**2).masked_fill(noise, 0).mean().sqrt()  # unit variance on average
         self.mean.copy_(mean)
-        self.directions.zero_()
-        self.directions[:, : len(scale)] = (axes * scale[:, None]).T.to(self.directions.dtype)
+        self.directions.copy_(axes * scale.masked_fill(noise, 0))
 
     def forward(self, vectors_PF: Tensor) -> Tensor:
         if not vectors_PF.is_floating_point() or vectors_PF.shape[1:] != (self.feature_dims,):
             found = f"{list(vectors_PF.shape)} of {str(vectors_PF.dtype).removeprefix('torch.')}"
             raise ValueError(f"the encoder {self.name} takes vectors [P, {self.feature_dims}] of floats, not {found}")
-        inputs = (vectors_PF - self.mean) @ self.directions if self.whitens else vectors_PF
-        z_PD: Tensor = self.layers(self.dropout(inputs))
+        z_PD: Tensor = self.layers(self.dropout(self.whitened(vectors_PF)))
         return z_PD
+
+    def whitened(self, vectors_PF: Tensor) -> Tensor:
+        """The head's input: components [P, C] of the vectors at unit norm."""
+        vectors_PF = unit_norm(vectors_PF)
+        return (vectors_PF - self.mean) @ self.directions if self.whitens else vectors_PF
 
 
 @dataclass(frozen=True)

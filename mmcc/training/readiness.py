@@ -109,7 +109,8 @@ def assess(
     compared = set(some_of(videos.ids, _COMPARED))
     for video in videos.ids:
         nodes = NodeTimes.of(videos.corpus[video])
-        lasts = float(nodes.frames[-1] - nodes.frames[0]) + 1 / videos.corpus.manifest.fps
+        first, last = videos.cutter.bounds(nodes)
+        lasts = last - first
         seconds += lasts
         segments += ceil(lasts / videos.config.segment_seconds)
         frames += len(nodes.frames)

@@ -86,7 +86,7 @@ def test_the_whitening_is_that_of_the_training_videos(embedded):
     frames = np.concatenate([opened[each].frames() for each in videos.ids])
     head = model.frame_encoder.head
     assert isinstance(head, VectorHead)
-    white = (torch.from_numpy(frames) - head.mean) @ head.directions
+    white = head.whitened(torch.from_numpy(frames))
     assert np.allclose(np.cov(white.numpy().T), np.eye(6), atol=0.05)
 
 
