@@ -18,7 +18,10 @@ from pathlib import Path
 
 from benchmarks.common import Figure, command_line
 
-SPEED = ("captions", "ingest", "read", "memory", "kitchen", "step", "ordering", "evaluation", "tools", "search")
+SPEED = (
+    *("captions", "ingest", "read", "memory", "kitchen", "step", "backbones", "ordering", "evaluation", "tools"),
+    "search",
+)
 VALIDITY = ("calibration", "references", "narration", "leaks")
 BENCHMARKS = {
     **{name: f"benchmarks.speed.{name}" for name in SPEED},

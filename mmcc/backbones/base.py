@@ -9,11 +9,13 @@ import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import cast
 
 import torch
 from torch import Tensor, nn
 
 from mmcc.backbones.pictures import centre_square
+from mmcc.backbones.workers import map_in_threads
 
 TEXTS_AT_ONCE = 64  # larger batches are not faster on a CPU, and the longest text of a batch sets the cost of all
 _DIGITS = 32  # hex digits of a checksum
@@ -27,7 +29,8 @@ class FrameBackbone(nn.Module, ABC):
     size: int  # side in pixels of the square pictures that the network reads
     checksum: str  # of the weights and the preprocessing: where it is the same, so are the vectors
     trainable: bool  # whether gradients can flow to its weights
-    batch_size: int  # pictures at a time: the fastest measured on a CPU
+    batch_size: int = 4  # pictures at a time and thread; more do not stay in a core's cache
+    uses_all_cores: bool = False  # by itself; others are run on several batches at once
     visible: float = 1.0  # share of the shorter side that the network sees
 
     def forward(self, frames_PHWC: Tensor) -> Tensor:
@@ -53,15 +56,21 @@ class TextBackbone(nn.Module, ABC):
     name: str
     dims: int
     checksum: str
+    uses_all_cores: bool = False
 
-    @torch.inference_mode()
     def embed(self, texts: Sequence[str]) -> Tensor:
         """[P, dims] of float32, in the order of the texts. Texts of similar length share a batch, to waste little."""
         order = sorted(range(len(texts)), key=lambda at: len(texts[at]))
+        batches = [order[start : start + TEXTS_AT_ONCE] for start in range(0, len(order), TEXTS_AT_ONCE)]
+        threads = 1 if self.uses_all_cores else min(len(batches), torch.get_num_threads())
         vectors_PD = torch.zeros(len(texts), self.dims)
-        for start in range(0, len(order), TEXTS_AT_ONCE):
-            places = order[start : start + TEXTS_AT_ONCE]
-            vectors_PD[places] = self([texts[at] for at in places]).float().cpu()
+
+        def embed_batch(places: list[int]) -> Tensor:
+            return cast(Tensor, self([texts[at] for at in places])).float().cpu()
+
+        found = map_in_threads(embed_batch, ([places] for places in batches), max(1, threads))
+        for places, (vectors,) in zip(batches, found, strict=True):
+            vectors_PD[places] = vectors
         return vectors_PD
 
     @abstractmethod

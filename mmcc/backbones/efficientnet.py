@@ -38,7 +38,6 @@ class EfficientNetLite(FrameBackbone):
 
     dims = 1280
     trainable = True
-    batch_size = 16
 
     def __init__(self, name: str) -> None:
         super().__init__()
@@ -51,8 +50,7 @@ class EfficientNetLite(FrameBackbone):
     def encode(self, pictures_PSSC: Tensor) -> Tensor:
         # The view is free: channels stay last in memory, the fastest layout for convolutions.
         pixels_PCSS = pictures_PSSC.permute(0, 3, 1, 2).float().sub_(127).div_(128)
-        maps: Tensor = self._fastest().extract_features(pixels_PCSS)  # type: ignore[operator]
-        return maps.mean(dim=(2, 3))
+        return pooled_features(self._fastest(), pixels_PCSS)
 
     def _fastest(self) -> nn.Module:
         """The network to run: the plain one while it is trained, else the folded one, made anew if weights changed."""
@@ -62,11 +60,18 @@ class EfficientNetLite(FrameBackbone):
             return self.network
         state = (weights[0].device, weights[0].dtype, sum(weight._version for weight in weights))
         if self._folded is None or self._folded[0] != state:
-            self._folded = state, folded(self.network)
+            with torch.inference_mode(False):  # whoever runs it first may be in inference mode, and others may not
+                self._folded = state, folded(self.network)
         return self._folded[1]
 
     def __getstate__(self) -> dict[str, object]:
         return {**self.__dict__, "_folded": None}  # copies fold their own
+
+
+def pooled_features(network: nn.Module, pixels_PCSS: Tensor) -> Tensor:
+    """[P, 1280]"""
+    maps: Tensor = network.extract_features(pixels_PCSS)  # type: ignore[operator]
+    return maps.mean(dim=(2, 3))
 
 
 def load_weights(name: str) -> Mapping[str, Tensor]:

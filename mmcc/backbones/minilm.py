@@ -46,11 +46,15 @@ class MiniLM(TextBackbone):
         self.bert = Bert()
         self.bert.load_state_dict(_published(weights))
 
-    def forward(self, texts: Sequence[str]) -> Tensor:
+    def tokens(self, texts: Sequence[str]) -> tuple[Tensor, Tensor]:
+        """[P, T]: the tokens of each text, and which of them are no padding."""
         encoded = self.tokenizer.encode_batch(list(texts))
         device = self.bert.embeddings.word_embeddings.weight.device
         ids_PT = torch.tensor([each.ids for each in encoded], device=device)
-        valid_PT = torch.tensor([each.attention_mask for each in encoded], dtype=torch.bool, device=device)
+        return ids_PT, torch.tensor([each.attention_mask for each in encoded], dtype=torch.bool, device=device)
+
+    def forward(self, texts: Sequence[str]) -> Tensor:
+        ids_PT, valid_PT = self.tokens(texts)
         states_PTD = self.bert(ids_PT, valid_PT)
         weights_PT1 = valid_PT[..., None].to(states_PTD.dtype)
         return F.normalize((states_PTD * weights_PT1).sum(1) / weights_PT1.sum(1), dim=-1)

@@ -49,6 +49,7 @@ Numbers = tuple[float, ...]
 class OnnxFrames(FrameBackbone):
     trainable = False
     batch_size = 8
+    uses_all_cores = True
 
     def __init__(self, name: str) -> None:
         super().__init__()

@@ -41,6 +41,8 @@ _VERSION = "onnx-texts-1"  # of the tokenization and pooling, part of the checks
 
 
 class OnnxTexts(TextBackbone):
+    uses_all_cores = True
+
     def __init__(self, name: str) -> None:
         super().__init__()
         self.name = name

@@ -28,7 +28,7 @@ def evaluate(
     ] = "test",
     imagenet: Annotated[
         Path | None,
-        Arg("ImageNet weights of torchvision's ResNet-18, .safetensors (default: the extra imagenet)", metavar="FILE"),
+        Arg("ImageNet weights of torchvision's ResNet-18, .safetensors (default: the extra encoders)", metavar="FILE"),
     ] = None,
     output: Annotated[Path | None, Arg("write the results to a file, as JSON", short="-o", metavar="FILE")] = None,
     json: Annotated[bool, Arg("print the results as JSON")] = False,

@@ -31,7 +31,7 @@ def reproduce(
     ] = None,
     imagenet: Annotated[
         Path | None,
-        Arg("ImageNet weights of torchvision's ResNet-18, .safetensors (default: the extra imagenet)", metavar="FILE"),
+        Arg("ImageNet weights of torchvision's ResNet-18, .safetensors (default: the extra encoders)", metavar="FILE"),
     ] = None,
     json: Annotated[bool, Arg("print results.json")] = False,
 ) -> int:

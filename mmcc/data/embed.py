@@ -15,6 +15,7 @@ from mmcc.corpus.embeddings import EmbedReport, Encoder, Floats, Progress, embed
 from mmcc.errors import UsageError
 from mmcc.registry import UnknownName
 
+AT_ONCE = 64  # pictures: enough for every core to have work, few enough that a kill loses seconds
 TEXT_ENCODER = "minilm"  # of `mmcc ingest --encode`, and of --config real
 
 Bars = Callable[[str], Progress]  # from what is being done, as mmcc.progress.bar
@@ -43,7 +44,7 @@ def embed(
 
         encoder = Encoder(name, backbone.checksum, "frames", backbone.dims)
         shown = bars(f"frames by {name}")
-        reports.append(embed_frames(corpus, encoder, encode, fps=fps, batch=backbone.batch_size, progress=shown))
+        reports.append(embed_frames(corpus, encoder, encode, fps=fps, batch=AT_ONCE, progress=shown))
     for name in text:
         sentences = open_text_backbone(name)
         encoder = Encoder(name, sentences.checksum, "text", sentences.dims)

@@ -21,7 +21,7 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from mmcc.backbones import FrameBackbone, open_frame_backbone
+from mmcc.backbones import FrameBackbone, embed_frames, open_frame_backbone
 from mmcc.errors import InputError
 from mmcc.models.encoders import FrameEncoderSettings, register_frame_encoder
 from mmcc.models.mlp import mlp, unit_norm
@@ -139,7 +139,7 @@ class PretrainedFrameEncoder(nn.Module):
         if not self._frozen:
             self._frozen.append(self._open())
         backbone = self._frozen[0].to(frames_PHWC.device)
-        vectors_PF: Tensor = torch.cat([backbone(part) for part in torch.split(frames_PHWC, backbone.batch_size)])
+        (vectors_PF,) = embed_frames(backbone, [frames_PHWC])
         return vectors_PF
 
     def _open(self) -> FrameBackbone:

@@ -11,7 +11,7 @@ from mmcc.backbones.base import TEXTS_AT_ONCE, FrameBackbone, TextBackbone, chec
 class Corner(FrameBackbone):
     """The first pixel that the network sees."""
 
-    name, dims, size, checksum, trainable, batch_size = "corner", 3, 4, "0" * 16, False, 2
+    name, dims, size, checksum, trainable = "corner", 3, 4, "0" * 16, False
 
     def encode(self, pictures):
         assert pictures.shape[1:] == (4, 4, 3)

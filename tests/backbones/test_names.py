@@ -19,7 +19,7 @@ from mmcc.registry import UnknownName
 
 
 class AverageColour(FrameBackbone):
-    dims, size, checksum, trainable, batch_size = 3, 8, "0" * 16, True, 4
+    dims, size, checksum, trainable = 3, 8, "0" * 16, True
 
     def __init__(self, name):
         super().__init__()
