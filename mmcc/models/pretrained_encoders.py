@@ -1,6 +1,6 @@
 """Φ_V and Φ_T from pretrained backbones: a frozen network's vectors, whitened, then a small head that is trained.
 
-    z = head(dropout(Wᵀ (x − μ)))       x: the backbone's unit-norm vector; μ, W: mean and whitening of the training data
+    z = head(dropout(Wᵀ (x − μ)))      x: the backbone's unit-norm vector; μ, W: mean, whitening of the training data
 
 A few hundred videos cannot train a large head: it learns the videos by heart. So the C principal components of the
 vectors come first, scaled towards unit variance, and by default a single linear layer follows. μ and W are computed
@@ -140,7 +140,7 @@ class PretrainedFrameEncoder(nn.Module):
             self._frozen.append(self._open())
         backbone = self._frozen[0].to(frames_PHWC.device)
         (vectors_PF,) = embed_frames(backbone, [frames_PHWC])
-        return vectors_PF
+        return vectors_PF.clone()  # outside of inference mode, in which the backbone works
 
     def _open(self) -> FrameBackbone:
         backbone = open_frame_backbone(self.settings.name)

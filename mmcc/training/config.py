@@ -51,6 +51,7 @@ class TrainConfig(EitherOr):
     weight_decay: float = 0.0  # the paper gives none; decoupled (AdamW) if set
     grad_clip: float = 0.0  # maximum norm of the gradient, 0 for none; the paper gives none
 
+    start: Literal["random", "closed_form"] = "random"  # closed_form: linear heads on frozen encoders start as ridges
     init: str | None = None  # run or checkpoint whose weights and vocabulary to start from; RA and TAP need one
     frame_weights: str | None = None  # torchvision's ResNet-18 as .safetensors, to start from; the paper: from scratch
     seed: int = 0  # all randomness follows from it and from the sample's number

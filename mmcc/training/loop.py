@@ -34,6 +34,7 @@ from mmcc.objectives.spec import spec_of
 from mmcc.training import checkpoints, initialization, perception, readiness
 from mmcc.training.bar import StepBar, say
 from mmcc.training.checkpoints import Checkpoints, TrainingProgress
+from mmcc.training.closed_form import start_in_closed_form
 from mmcc.training.config import Config
 from mmcc.training.memory import explained_out_of_memory
 from mmcc.training.processes import ProcessGroup, join_world
@@ -261,6 +262,8 @@ class _Training:
         if not newest:
             if self.start is None:
                 perception.fit_heads(self.stepper.model, self.videos)
+                if self.config.train.start == "closed_form":
+                    start_in_closed_form(self.stepper.model, self.videos)
             else:
                 initialization.initialize(self.stepper.model, self.start, self.config)
                 self.say(f"initialized with the weights of {self.start}")
