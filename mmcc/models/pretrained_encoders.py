@@ -3,7 +3,7 @@
     z = head(dropout(Wᵀ (x − μ)))      x: the backbone's unit-norm vector; μ, W: mean, whitening of the training data
 
 A few hundred videos cannot train a large head: it learns the videos by heart. So the C principal components of the
-vectors come first, scaled towards unit variance, and by default a single linear layer follows. μ and W are computed
+vectors come first, scaled towards equal variance, and by default a single linear layer follows. μ and W are computed
 once from the training videos (`fit`) and stored as buffers.
 
 A frozen backbone is not part of the model's weights. It is opened when the first picture comes: vectors that
@@ -35,7 +35,7 @@ class HeadSettings:
     """What follows the backbone."""
 
     components: int = 256  # principal components kept; 0: all dims, neither centred nor scaled
-    whitening: float = 1.0  # 1: every component has unit variance; 0: as they are, scaled by one number
+    whitening: float = 1.0  # 1: components of equal variance; 0: as they are, scaled by one number
     head: Literal["linear", "mlp"] = "linear"  # a hidden layer overfits before it is good (docs/real.md)
     dropout: float = 0.0  # share of components set to zero in training
     feature_dims: int = 0  # length of the backbone's vectors: a fact of it, which training fills in
@@ -84,7 +84,7 @@ class VectorHead(nn.Module):
         axes = axes * largest.sign()  # a solver may return either sign
         noise = variance < _LEAST_VARIANCE * variance[:1]
         scale = variance.clamp(min=1e-12) ** (-self.whitening / 2)
-        scale = scale / (variance * scale**2).masked_fill(noise, 0).mean().sqrt()  # unit variance on average
+        scale = scale / (variance * scale**2).masked_fill(noise, 0).sum().sqrt()  # squared norm 1 on average
         self.mean.copy_(mean)
         self.directions.copy_(axes * scale.masked_fill(noise, 0))
 

@@ -55,14 +55,19 @@ class CrossModalConfig:
 
 @dataclass(frozen=True)
 class DirectionConfig:
-    """MMCC+: teach the predictors the direction of time. With both parts off, the loss is off, as in the paper."""
+    """MMCC+: teach the predictors the direction of time. With all parts off, the loss is off, as in the paper."""
 
     # For the effect of each part, see docs/results/ablation.md.
     within: bool = True  # against nodes of the same modality; without it, order is half lost
     across: bool = True  # against nodes of the other modality; without it, R@5 is halved
+    pairs: bool = False  # every pair of nodes of a modality in its order; for heads on frozen encoders (docs/real.md)
     gap: float = 2.0  # seconds that a node of the other modality must be away: captions are seldom exact
     batch_nodes: bool = True  # all segments' nodes in the across denominator: more negatives
     temperature: float = 0.1  # that of the edges, which this loss shapes
+
+    @property
+    def on(self) -> bool:
+        return self.within or self.across or self.pairs
 
     def __post_init__(self) -> None:
         within("gap", self.gap, 0, float("inf"))

@@ -26,6 +26,7 @@ from mmcc.objectives.direction import direction_loss
 from mmcc.objectives.distribution import SumCount, means_over_processes
 from mmcc.objectives.log_sums import batch_keys
 from mmcc.objectives.losses import Dynamics, Losses, Weights
+from mmcc.objectives.pairs import pair_loss
 from mmcc.objectives.rng import SampleRng
 from mmcc.objectives.similarity import similarity_loss
 from mmcc.objectives.spec import (
@@ -136,6 +137,8 @@ class MMCCObjective:
                 )
             for part, sum_count in direction_loss(nodes, keys, cycle, config.direction).items():
                 terms[f"{DIRECTION}/{part}"] = sum_count
+            if config.direction.pairs:
+                terms[f"{DIRECTION}/pairs"] = pair_loss(model, nodes[modality], config.direction.temperature)
             for name, sum_count in terms.items():
                 sum_counts[name] = sum_counts[name] + sum_count if name in sum_counts else sum_count
         return sum_counts
@@ -162,8 +165,7 @@ def _frozen(model: Dynamics, nodes: Nodes, modality: str) -> Nodes:
 
 def _plus(config: MMCCConfig) -> Identity | None:
     """With the direction loss, the objective is MMCC+."""
-    directed = config.direction.within or config.direction.across
-    return Identity("mmcc+", "MMCC+") if directed else None
+    return Identity("mmcc+", "MMCC+") if config.direction.on else None
 
 
 def _untrained(config: MMCCConfig) -> frozenset[str]:

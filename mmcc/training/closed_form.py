@@ -154,14 +154,16 @@ def _text_position(nodes: _Nodes, head: VectorHead) -> Tensor:
     weight = TEXT_RIDGE * vectors.square().sum() / vectors.shape[1]
     identity = torch.eye(vectors.shape[1], dtype=torch.float64)
     place = nodes.said_place - nodes.said_place.mean()
-    return back @ torch.linalg.solve(vectors.T @ vectors + weight * identity, vectors.T @ place)
+    weights: Tensor = back @ torch.linalg.solve(vectors.T @ vectors + weight * identity, vectors.T @ place)
+    return weights
 
 
 def _ridge(x_PC: Tensor, y_PK: Tensor, strength: float) -> Tensor:
     """[C, K]: weights of a ridge regression to y, centred."""
     weight = strength * x_PC.square().sum()
     identity = torch.eye(x_PC.shape[1], dtype=torch.float64)
-    return torch.linalg.solve(x_PC.T @ x_PC + weight * identity, x_PC.T @ (y_PK - y_PK.mean(dim=0)))
+    weights: Tensor = torch.linalg.solve(x_PC.T @ x_PC + weight * identity, x_PC.T @ (y_PK - y_PK.mean(dim=0)))
+    return weights
 
 
 def _length(x_PK: Tensor) -> Tensor:

@@ -49,6 +49,7 @@ class TrainConfig(EitherOr):
     warmup_steps: int = 0  # linear; the paper gives none
     betas: tuple[float, float] = (0.9, 0.999)  # Adam's defaults
     weight_decay: float = 0.0  # the paper gives none; decoupled (AdamW) if set
+    anchor: float = 0.0  # times the squared distance from the first weights: a good start is not soon forgotten
     grad_clip: float = 0.0  # maximum norm of the gradient, 0 for none; the paper gives none
 
     start: Literal["random", "closed_form"] = "random"  # closed_form: linear heads on frozen encoders start as ridges
@@ -83,9 +84,13 @@ class TrainConfig(EitherOr):
             value = getattr(self, name)
             if value is not None and value <= 0:
                 raise ValueError(f"{name} must be more than 0, not {value}")
-        for name in ("grad_clip", "weight_decay"):
+        for name in ("grad_clip", "weight_decay", "anchor"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} must not be negative, but is {getattr(self, name)}")
+        if self.start == "closed_form" and self.init is not None:
+            raise ValueError("init and start: closed_form cannot both be set")
+        if self.anchor and self.start != "closed_form":
+            raise ValueError("anchor is for a good start: set start to closed_form too")
         if self.init is not None and self.frame_weights is not None:
             raise ValueError("frame_weights and init cannot both be set")
         if self.batch_size % self.accumulation:

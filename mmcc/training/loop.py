@@ -259,14 +259,9 @@ class _Training:
         fingerprint = hashlib.sha256("\n".join(self.videos.ids).encode("utf-8", "surrogatepass")).hexdigest()
         found = self.checkpoints.newest(self.say) if self.world.writes else None
         newest = self.world.broadcast_text(str(found or ""))
+        if not newest or self.config.train.anchor:
+            self._begin()
         if not newest:
-            if self.start is None:
-                perception.fit_heads(self.stepper.model, self.videos)
-                if self.config.train.start == "closed_form":
-                    start_in_closed_form(self.stepper.model, self.videos)
-            else:
-                initialization.initialize(self.stepper.model, self.start, self.config)
-                self.say(f"initialized with the weights of {self.start}")
             return TrainingProgress(samples=fingerprint)
         progress = checkpoints.load(Path(newest), self.stepper.model, self.stepper.optimizer)
         self.say(f"resuming from step {progress.step} of {self.schedule.steps} ({newest})")
@@ -274,6 +269,19 @@ class _Training:
             self.say("the corpus's training videos have changed since the run started; continuing with the new ones.")
             progress.samples = fingerprint
         return progress
+
+    def _begin(self) -> None:
+        """The weights before the first step; a resumed run that is anchored to them makes them again."""
+        model, config = self.stepper.model, self.config.train
+        if self.start is not None:
+            initialization.initialize(model, self.start, self.config)
+            self.say(f"initialized with the weights of {self.start}")
+            return
+        perception.fit_heads(model, self.videos)
+        if config.start == "closed_form":
+            start_in_closed_form(model, self.videos)
+        if config.anchor:
+            self.stepper.first.update({name: weight.detach().clone() for name, weight in model.named_parameters()})
 
     def _vocabulary(self) -> Vocabulary | None:
         """The run's vocabulary: built once from the training videos, or taken from the initial run; then kept. None if

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import torch
@@ -39,6 +39,7 @@ class Stepper:
     schedule: Schedule
     config: TrainConfig
     world: ProcessGroup
+    first: dict[str, Tensor] = field(default_factory=dict)  # the weights before the first step, if they are anchored
 
     @cached_property
     def _loss(self) -> Loss:
@@ -58,6 +59,7 @@ class Stepper:
             for name, value in {"loss": losses.total.detach(), **losses.terms}.items():
                 logged[name] = logged.get(name, torch.zeros_like(value)) + value / len(parts)
         self.world.average_gradients(self.model.parameters())
+        self._pull_back()
         norm = self._clip()
         logged |= {"gradient_norm": norm}
         counts = norm.new_tensor([sum(len(batch.frames) for batch in parts), stop])
@@ -73,6 +75,12 @@ class Stepper:
         with torch.autocast(self.world.device.type, torch.bfloat16, enabled=self.config.precision == "bf16"):
             nodes: dict[str, Nodes] = self.model(batch)
         return self._loss(self.model, nodes, batch, weights, SampleRng(self.config.seed, batch.samples))
+
+    def _pull_back(self) -> None:
+        """The gradient of anchor · |w - first w|²."""
+        for name, parameter in self.model.named_parameters():
+            if name in self.first and parameter.grad is not None:
+                parameter.grad.add_(parameter.detach() - self.first[name], alpha=2 * self.config.anchor)
 
     def _clip(self) -> Tensor:
         """Clip the gradient; returns its norm before clipping."""

