@@ -19,7 +19,7 @@ from pathlib import Path
 from benchmarks.common import Figure, command_line
 
 SPEED = ("captions", "ingest", "read", "memory", "kitchen", "step", "ordering", "evaluation", "tools", "search")
-VALIDITY = ("calibration", "references", "leaks")
+VALIDITY = ("calibration", "references", "leaks", "domain")
 BENCHMARKS = {
     **{name: f"benchmarks.speed.{name}" for name in SPEED},
     **{name: f"benchmarks.validity.{name}" for name in VALIDITY},

@@ -43,7 +43,7 @@ def transitions(
     from mmcc.report.export import write_exports
     from mmcc.report.transitions import draw, render
     from mmcc.tools.cache import Cache
-    from mmcc.tools.domain import domain_warnings
+    from mmcc.tools.familiar import domain_warnings
     from mmcc.tools.footage import open_footage
     from mmcc.tools.model import open_model
     from mmcc.tools.transitions import find_changes, to_json

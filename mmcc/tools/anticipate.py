@@ -24,7 +24,7 @@ from mmcc.errors import InputError
 from mmcc.evaluation.calibration import Calibration, uncalibrated
 from mmcc.text import clock
 from mmcc.tools.cache import Answer, Cache
-from mmcc.tools.domain import domain_warnings
+from mmcc.tools.familiar import domain_warnings
 from mmcc.tools.footage import Begin, Footage
 from mmcc.tools.model import ToolModel
 from mmcc.tools.queries import Node, frame_at, is_photo, look_at, look_at_photo, open_video, photo_warnings, read_texts

@@ -17,7 +17,7 @@ from mmcc.errors import InputError
 from mmcc.evaluation.search import Floats, Ints, best_apart, changes, hide_near, scores_of
 from mmcc.text import parse_clock
 from mmcc.tools.cache import Cache
-from mmcc.tools.domain import domain_warnings
+from mmcc.tools.familiar import domain_warnings
 from mmcc.tools.footage import Footage
 from mmcc.tools.model import ToolModel
 from mmcc.tools.queries import (

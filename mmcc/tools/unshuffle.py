@@ -30,7 +30,7 @@ from mmcc.evaluation.set_order import By, SetOrder, order_set
 from mmcc.metrics import kendall_tau
 from mmcc.text import clock, one_line, storable
 from mmcc.tools.cache import Answer, Cache
-from mmcc.tools.domain import domain_warning, domain_warnings
+from mmcc.tools.familiar import domain_warnings, picture_warnings
 from mmcc.tools.footage import Begin, Footage, open_footage
 from mmcc.tools.model import ToolModel
 
