@@ -26,6 +26,7 @@ _VIDEOS = 300  # to fit on: more change nothing
 _LEAST_VIDEOS = 8  # to fit on: fewer do not show how videos differ
 _UNKNOWN_WORDS = 0.2  # share: at most 0.03 in kitchen videos, 0.33 to 0.47 in real narration
 _LEAST_WORDS = 20
+_CAUTION = "Treat its answers with caution."
 
 Floats = NDArray[np.floating[Any]]
 
@@ -35,7 +36,7 @@ class Familiarity:
     """What a model should make of some footage: warnings for people, and which of it is unlike its training data."""
 
     warnings: list[str]
-    strange: dict[str, str]  # by name of the footage: why its answers are not to be trusted
+    strange: dict[str, str]  # by name of the footage: why answers about it are not to be trusted, in a few words
 
 
 def familiarity(model: ToolModel, footage: Sequence[Footage], cache: Cache) -> Familiarity:
@@ -49,11 +50,11 @@ def familiarity(model: ToolModel, footage: Sequence[Footage], cache: Cache) -> F
     unknown = [each.name for each in footage if _is_unknown(each.embedding(model, cache).facts)]
     lines = [why_not] if why_not else []
     lines += [f"{_named(list(odd), len(footage))}: {_unlike(model, max(odd.values()), len(odd) > 1)}"] if odd else []
-    strange = {name: _unlike(model, excess) for name, excess in odd.items()}
+    strange = dict.fromkeys(odd, why_strange(model))
     if unknown:
-        words = f"{model.name} does not know many of the words spoken. Treat its answers with caution."
-        lines.append(f"{_named(unknown, len(footage))}: {words}")
-        strange = {name: words for name in unknown} | strange
+        words = f"{model.name} does not know many of the words spoken"
+        lines.append(f"{_named(unknown, len(footage))}: {words}. {_CAUTION}")
+        strange = dict.fromkeys(unknown, words) | strange
     return Familiarity(lines, strange)
 
 
@@ -74,9 +75,14 @@ def picture_warnings(model: ToolModel, pictures_HWC: Sequence[NDArray[np.uint8]]
     return (_unlike(model, excess), True) if excess > 1 else ("", False)
 
 
+def why_strange(model: ToolModel) -> str:
+    """Why a model is not to be trusted with pictures that it warns about."""
+    return f"the pictures are unlike what {model.name} was trained on"
+
+
 def _unlike(model: ToolModel, excess: float, several: bool = False) -> str:
     how = f"{'up to ' if several else ''}{excess:.1f} times the distance that its training data stays within"
-    return f"unlike what {model.name} was trained on ({how}). Treat its answers with caution."
+    return f"unlike what {model.name} was trained on ({how}). {_CAUTION}"
 
 
 def _named(names: list[str], of: int) -> str:

@@ -28,9 +28,10 @@ from mmcc.corpus.source import LabelledClip, Skipped
 from mmcc.errors import InputError
 from mmcc.evaluation.set_order import By, SetOrder, order_set
 from mmcc.metrics import kendall_tau
+from mmcc.pretrained import SHIPPED
 from mmcc.text import clock, one_line, storable
 from mmcc.tools.cache import Answer, Cache
-from mmcc.tools.familiar import domain_warnings, picture_warnings
+from mmcc.tools.familiar import familiarity, picture_warnings, why_strange
 from mmcc.tools.footage import Begin, Footage, open_footage
 from mmcc.tools.model import ToolModel
 
@@ -84,11 +85,21 @@ class Unshuffled:
     found: SetOrder
     log_P_nn: Floats  # of Eq. 12
     footage: Footage | None = field(default=None, repr=False)
-    warning: str | None = None  # that photos look unlike the training data; those of videos are in UnshuffleResult
+    note: str = ""  # on how photos compare with the training data; those on videos are in UnshuffleResult
+    strange: str = ""  # why the model is not to be trusted here: it was trained on something else
+    calibrated: bool = False  # whether the probabilities were fitted for this model, and for such pictures
 
     @property
     def ordered(self) -> list[Thing]:
         return [self.things[at] for at in self.found.order]
+
+    @property
+    def guess(self) -> str:
+        """Why the order is no better than a guess; "" if it may be."""
+        if self.strange:
+            return self.strange
+        confidence = f"its confidence, {self.found.confidence:.2f}, is no more than random scores reach"
+        return confidence if self.found.is_guess else ""
 
     @property
     def kendall_tau(self) -> float | None:
@@ -109,7 +120,9 @@ class Unshuffled:
                 {"from": a.key, "to": b.key, "probability": before, "transition": transition}
                 for a, b, before, transition in links
             ],
+            "guess": bool(self.guess),
             "confidence": found.confidence,
+            "calibrated": self.calibrated,
             "probability": found.probability,
             "runner_up": {
                 "order": [each for at in found.runner_up for each in self.things[at].to_json()],
@@ -159,17 +172,19 @@ def unshuffle(
         with _noting(failed):
             found = unshuffle_photos(model, name, photos, cache, skipped, by=by, progress=progress)
             sets.append(found)
-            warnings += [f"{found.name or 'the photos'}: {found.warning}"] if found.warning else []
+            warnings += [f"{found.name or 'the photos'}: {found.note}"] if found.note else []
     for source, video in videos:
         with _noting(failed):
             opened = open_footage(model, [source], cache, progress=begin)
             skipped += opened.skipped
             warnings += [note for note in opened.notes if note not in warnings]
             asked = _asked_for(opened.footage, source, video)
-            warnings += domain_warnings(model, asked, cache)
+            known = familiarity(model, asked, cache)
+            warnings += known.warnings
             for footage in asked:
                 with _noting(failed):
-                    sets.append(unshuffle_footage(model, footage, cache, by=by, clips=clips))
+                    strange = known.strange.get(footage.name, "")
+                    sets.append(unshuffle_footage(model, footage, cache, by=by, clips=clips, strange=strange))
     if not sets:
         raise failed[0]
     return UnshuffleResult(sets, [*skipped, *map(_skipped, failed)], warnings)
@@ -238,7 +253,7 @@ def unshuffle_photos(
         with _noting(unread):
             files.setdefault(photo_checksum(path), []).append(path)
     skipped += map(_skipped, unread)
-    key = [model.checksum, str(model.size), model.fit, str(reads_heic()), *sorted(files)]
+    key = ["2", model.checksum, str(model.size), model.fit, str(reads_heic()), *sorted(files)]
     answer = cache.remember("photos", key, lambda: _look_at_photos(model, files, cache, progress))
     shown: dict[int, list[Path]] = {}
     for content, paths in files.items():
@@ -249,9 +264,15 @@ def unshuffle_photos(
     if len(shown) < 2:
         _too_few(photos, shown, skipped)
     things = [_photo(sorted(shown[at])) for at in range(len(shown))]
-    log_P = answer.arrays["log_P"]
-    found, warning = order_set(log_P, by), answer.facts["warning"]
-    return Unshuffled(one_line(Path(name).name), PHOTOS, by, things, found, log_P, warning=warning)
+    log_P, note = answer.arrays["log_P"], answer.facts["note"]
+    strange = why_strange(model) if answer.facts["strange"] else ""
+    kept = {"note": note, "strange": strange, "calibrated": _is_calibrated(model, strange)}
+    return Unshuffled(one_line(Path(name).name), PHOTOS, by, things, order_set(log_P, by), log_P, **kept)
+
+
+def _is_calibrated(model: ToolModel, strange: str) -> bool:
+    """The exponent of the probabilities was chosen for one model, on pictures like those it was trained on."""
+    return not strange and model.folder == SHIPPED / "kitchen"
 
 
 def _photo(paths: list[Path]) -> Thing:
@@ -291,8 +312,8 @@ def _look_at_photos(
     numbers = {picture: number for number, picture in enumerate(sorted(pictures))}
     log_P = _transitions_of(model, [pictures[each] for each in numbers]) if len(numbers) > 1 else np.empty((0, 0))
     facts = {"pictures": {content: numbers[picture] for content, picture in shown.items()}, "refused": refused}
-    facts["warning"] = domain_warning(model, list(pictures.values()), cache)
-    return Answer({"log_P": log_P}, facts)
+    note, strange = picture_warnings(model, list(pictures.values()), cache)
+    return Answer({"log_P": log_P}, {**facts, "note": note, "strange": strange})
 
 
 def _transitions_of(model: ToolModel, pictures: Sequence[Pixels]) -> Floats:
@@ -333,9 +354,10 @@ def _log_transitions(adapter: ModelAdapter, nodes: Embedding) -> Tensor:
 
 
 def unshuffle_footage(
-    model: ToolModel, footage: Footage, cache: Cache, *, by: By = "pairs", clips: int = CLIPS
+    model: ToolModel, footage: Footage, cache: Cache, *, by: By = "pairs", clips: int = CLIPS, strange: str = ""
 ) -> Unshuffled:
-    """A video's labelled clips in order; if it has fewer than two, `clips` of equal length."""
+    """A video's labelled clips in order; if it has fewer than two, `clips` of equal length. `strange`: why the model is
+    not to be trusted with it."""
     video = footage.video
     kind = LABELLED if len(video.steps) > 1 else EQUAL
     spans = list(video.steps) if kind == LABELLED else _equal_clips(footage, clips)
@@ -348,7 +370,8 @@ def unshuffle_footage(
         for span, place in zip(answer.facts["segments"], answer.facts["places"], strict=True)
     ]
     log_P = answer.arrays["log_P"]
-    return Unshuffled(footage.name, kind, by, things, order_set(log_P, by), log_P, footage)
+    kept = {"strange": strange, "calibrated": _is_calibrated(model, strange)}
+    return Unshuffled(footage.name, kind, by, things, order_set(log_P, by), log_P, footage, **kept)
 
 
 def _clip(clip: LabelledClip, place: int, texts: Sequence[str]) -> Thing:
