@@ -9,27 +9,16 @@ for measuring (`python -m benchmarks --only domain`). Only a mean and a covarian
 from __future__ import annotations
 
 import argparse
-import hashlib
 import sys
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from benchmarks.validity.domain import is_chosen, pictures
 from mmcc.errors import InputError
 from mmcc.files import replacing
-from mmcc.media.photos import find_photos, fitted, read_photo
-from mmcc.tools.looks import LOOKED_AT, PHOTOGRAPHS, Photographs, looks_of
-
-
-def is_chosen(video: str) -> bool:
-    """Whether a video is among those that the figures come from."""
-    return hashlib.sha256(video.encode()).digest()[0] % 2 == 0
-
-
-def pictures(paths: list[Path], size: int = LOOKED_AT) -> NDArray[np.uint8]:
-    """Photos as a model of this size sees them."""
-    return np.stack([fitted(read_photo(path), path, size, "crop") for path in paths])
+from mmcc.media.photos import find_photos
+from mmcc.tools.looks import PHOTOGRAPHS, Photographs, looks_of
 
 
 def measure(frames: Path) -> Photographs:

@@ -9,6 +9,7 @@ used. Without FOLDER only false alarms are counted.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -21,12 +22,11 @@ from numpy.typing import NDArray
 
 from benchmarks.common import Figure, Figures, command_line, finish, ingest, run_mmcc
 from mmcc.corpus import Corpus
-from mmcc.media.photos import find_photos
+from mmcc.media.photos import find_photos, fitted, read_photo
 from mmcc.media.video import Sampling, VideoSampler
 from mmcc.tools.domain import FILE, Domain, load_domain
-from mmcc.tools.looks import looks_of
+from mmcc.tools.looks import LOOKED_AT, looks_of
 from mmcc.tools.model import open_model
-from scripts.photographs import is_chosen, pictures
 
 COUNTS = (1, 2, 4, 8)
 DRAWS = 20  # random selections per group and count
@@ -74,6 +74,16 @@ def warned(domain: Domain, groups: Iterable[Floats], count: int) -> float:
                 chosen = [looks[random.permutation(len(looks))[:count]] for _ in range(DRAWS)]
             shares.append(np.mean([domain.excess(each) > 1 for each in chosen]))
     return float(np.mean(shares)) if shares else float("nan")
+
+
+def is_chosen(video: str) -> bool:
+    """Whether a video is among those that the figures come from."""
+    return hashlib.sha256(video.encode()).digest()[0] % 2 == 0
+
+
+def pictures(paths: list[Path], size: int = LOOKED_AT) -> NDArray[np.uint8]:
+    """Photos as a model of this size sees them."""
+    return np.stack([fitted(read_photo(path), path, size, "crop") for path in paths])
 
 
 def kitchen_looks(videos: int, seed: int, size: int) -> list[Floats]:

@@ -79,7 +79,9 @@ def draw(path: Path, title: str, walks: Sequence[Walk], warnings: Sequence[str] 
     legend = (
         "Strips: attention over the segment, from beginning to end; ▾ marks the start and the node with most weight."
     )
-    draw_sheet(path, title, rows, arrows=True, strips=[_strips(walk) for walk in walks], notes=[legend], warnings=warnings)
+    draw_sheet(
+        path, title, rows, arrows=True, strips=[_strips(walk) for walk in walks], notes=[legend], warnings=warnings
+    )
 
 
 def _tile(walk: Walk, name: str) -> Tile:

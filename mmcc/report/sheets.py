@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
 from mmcc.errors import InputError
+from mmcc.files import replacing
 
 DETAIL = 2  # drawn twice as large and then reduced: small letters keep their shapes and spaces
 INK, SOFT, PAPER = "#1d2430", "#6b7484", "#ffffff"
@@ -105,7 +106,8 @@ def save(drawing: Image.Image, path: Path, *, quality: int | None = None) -> Non
     if quality is not None:
         options = {"format": "JPEG", "quality": quality}
     try:
-        drawing.reduce(DETAIL).save(path, **options)
+        with replacing(path, durable=False) as draft:
+            drawing.reduce(DETAIL).save(draft, **options)
     except OSError as error:
         raise InputError(path, f"cannot be written ({error.strerror or error})", "Choose another place.") from None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -65,9 +66,10 @@ def _heading(set_: Unshuffled) -> str:
 
 
 def _sureness(set_: Unshuffled) -> str:
-    sure = f"confidence {set_.found.confidence:.2f} (0.5: a guess): probability that any two are in the right order"
+    sure = f"confidence {set_.found.confidence:.2f} (0.5: a guess)"
     if not set_.calibrated:
-        return f"confidence {set_.found.confidence:.2f} (0.5: a guess), not calibrated for {'such pictures' if set_.strange else 'this model'}"
+        return f"{sure}, not calibrated for {'such pictures' if set_.strange else 'this model'}"
+    sure += ": probability that any two are in the right order"
     if set_.found.probability is None:
         return f"{sure}; estimated, as there are many"
     return f"{sure}; that all are: {_percent(set_.found.probability)}"
@@ -168,7 +170,15 @@ def copy_numbered(outcome: UnshuffleResult, folder: Path) -> int:
         raise InputError(folder, cause, "Use --copy-to with one set of photos.")
     paths = [path for thing in sets[0].ordered if thing.path for path in (thing.path, *thing.copies)]
     digits = max(2, len(str(len(paths))))
-    folder.mkdir(parents=True, exist_ok=True)
-    for number, path in enumerate(paths, 1):
-        shutil.copy2(path, folder / f"{number:0{digits}} {path.name}")
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(prefix=".tmp-", dir=folder.parent) as place:
+            draft = Path(place) / "copies"  # all of them, or none
+            draft.mkdir()
+            for number, path in enumerate(paths, 1):
+                shutil.copy2(path, draft / f"{number:0{digits}} {path.name}")
+            draft.replace(folder)
+    except OSError as error:
+        cause = f"cannot be written ({error.strerror or error})"
+        raise InputError(folder, cause, "Choose another place, or free some space.") from None
     return len(paths)

@@ -30,9 +30,9 @@ _START = 0.3  # tolerance of the first fit: gradients are not foreground yet
 _SPECKS = 0.002  # share of foreground that a blank frame may have
 _TEXT = (0.004, 0.30)  # share of foreground on a title
 _BORDER = 0.02  # share of the border that text may touch
-_THICK = 0.12  # share of a title's foreground that may remain after the opening
-_STROKE = 1 / 14  # of the picture's height: thicker is no stroke of a letter
-_CROSSINGS = 0.16  # edges per pixel of foreground, across: strokes have many, objects few
+_THICK = 0.15  # share of a title's foreground that may remain after the opening
+_STROKE = 1 / 9  # of the picture's height: thicker is no stroke of a letter
+_CROSSINGS = 0.12  # edges per pixel of foreground, across: strokes have many, objects few
 _SMALL = 24  # side of the pictures that fades are recognized by
 _FADED = 0.75  # share of a picture's distance to the blank colour that is left in a fade
 _ALIKE = 0.8  # correlation of a fading picture with its neighbour
@@ -44,16 +44,12 @@ Pictures = NDArray[np.uint8]
 
 def blank_frames(parts: Iterable[Pictures]) -> Bools:
     """Which frames of a video [n] show nothing; the frames [·, H, W, 3] are given in order, some at a time."""
-    blank, small = [np.zeros(0, bool)], [np.zeros((0, _SMALL, _SMALL, 3), np.float32)]
-    title = [np.zeros(0, bool)]
+    seen = [(np.zeros(0, bool), np.zeros(0, bool), np.zeros((0, _SMALL, _SMALL, 3), np.float32))]
     for part in parts:
         pictures = _reduced(part, _LARGEST)
-        uniform, text = uniform_or_text(pictures)
-        blank.append(uniform)
-        title.append(text)
-        small.append(_resized(pictures, _SMALL))
-    uniform = np.concatenate(blank)
-    return uniform | np.concatenate(title) | fades(np.concatenate(small), uniform)
+        seen.append((*uniform_or_text(pictures), _resized(pictures, _SMALL)))
+    uniform, text, small = (np.concatenate(each) for each in zip(*seen, strict=True))
+    return np.asarray(uniform | text | fades(small, uniform), bool)
 
 
 def uniform_or_text(frames_nHWC: Floats) -> tuple[Bools, Bools]:
@@ -128,10 +124,9 @@ def fades(small_nHWC: Floats, blank_n: Bools) -> Bools:
                 continue
             following = at + step
             inside = 0 <= following < len(small_nHWC) and not blank_n[following]
-            if at == order[0]:
-                colours = [np.zeros(3), np.ones(3)]  # a fade may have begun before the video
-            else:
-                colours = [] if colour is None else [colour]
+            came_from = [] if colour is None else [colour]
+            # A fade may have begun before the video.
+            colours = [np.zeros(3), np.ones(3)] if at == order[0] else came_from
             fading = [c for c in colours if inside and _is_blend(small_nHWC[at], small_nHWC[following], c)]
             faded[at] |= bool(fading)
             colour = fading[0] if fading else None

@@ -63,6 +63,12 @@ def domain_warnings(model: ToolModel, footage: Sequence[Footage], cache: Cache) 
     return familiarity(model, footage, cache).warnings
 
 
+def warnings_about(model: ToolModel, footage: Footage, cache: Cache) -> list[str]:
+    """The lines on one video, for a file about it: without its name."""
+    lines = [line.removeprefix(f"{footage.name}: ") for line in domain_warnings(model, [footage], cache)]
+    return [f"Warning: {'this video is ' if line.startswith('unlike') else ''}{line}" for line in lines]
+
+
 def picture_warnings(model: ToolModel, pictures_HWC: Sequence[NDArray[np.uint8]], cache: Cache) -> tuple[str, bool]:
     """The same for pictures that are not from a video, such as photos: a line ("" if there is nothing to say), and
     whether they are unlike the training data."""

@@ -172,7 +172,9 @@ class Searcher:
         if is_photo(frame) and Path(frame).exists():
             path = Path(frame)
             return _Seen(
-                look_at_photo(self.model, path, self.cache), path, look_over_photo(self.model, path, self.cache).warnings
+                look_at_photo(self.model, path, self.cache),
+                path,
+                look_over_photo(self.model, path, self.cache).warnings,
             )
         name, at, moment = frame.rpartition("@")
         if not at:

@@ -266,8 +266,9 @@ def unshuffle_photos(
     things = [_photo(sorted(shown[at])) for at in range(len(shown))]
     log_P, note = answer.arrays["log_P"], answer.facts["note"]
     strange = why_strange(model) if answer.facts["strange"] else ""
-    kept = {"note": note, "strange": strange, "calibrated": _is_calibrated(model, strange)}
-    return Unshuffled(one_line(Path(name).name), PHOTOS, by, things, order_set(log_P, by), log_P, **kept)
+    found, calibrated = order_set(log_P, by), _is_calibrated(model, strange)
+    called = one_line(Path(name).name)
+    return Unshuffled(called, PHOTOS, by, things, found, log_P, note=note, strange=strange, calibrated=calibrated)
 
 
 def _is_calibrated(model: ToolModel, strange: str) -> bool:
@@ -370,8 +371,8 @@ def unshuffle_footage(
         for span, place in zip(answer.facts["segments"], answer.facts["places"], strict=True)
     ]
     log_P = answer.arrays["log_P"]
-    kept = {"strange": strange, "calibrated": _is_calibrated(model, strange)}
-    return Unshuffled(footage.name, kind, by, things, order_set(log_P, by), log_P, footage, **kept)
+    found, calibrated = order_set(log_P, by), _is_calibrated(model, strange)
+    return Unshuffled(footage.name, kind, by, things, found, log_P, footage, strange=strange, calibrated=calibrated)
 
 
 def _clip(clip: LabelledClip, place: int, texts: Sequence[str]) -> Thing:
