@@ -36,7 +36,7 @@ class Familiarity:
     """What a model should make of some footage: warnings for people, and which of it is unlike its training data."""
 
     warnings: list[str]
-    strange: dict[str, str]  # by name of the footage: why answers about it are not to be trusted, in a few words
+    strange: frozenset[str]  # names of the footage whose pictures are unlike the training data
 
 
 def familiarity(model: ToolModel, footage: Sequence[Footage], cache: Cache) -> Familiarity:
@@ -50,12 +50,10 @@ def familiarity(model: ToolModel, footage: Sequence[Footage], cache: Cache) -> F
     unknown = [each.name for each in footage if _is_unknown(each.embedding(model, cache).facts)]
     lines = [why_not] if why_not else []
     lines += [f"{_named(list(odd), len(footage))}: {_unlike(model, max(odd.values()), len(odd) > 1)}"] if odd else []
-    strange = dict.fromkeys(odd, why_strange(model))
     if unknown:
         words = f"{model.name} does not know many of the words spoken"
         lines.append(f"{_named(unknown, len(footage))}: {words}. {_CAUTION}")
-        strange = dict.fromkeys(unknown, words) | strange
-    return Familiarity(lines, strange)
+    return Familiarity(lines, frozenset(odd))
 
 
 def domain_warnings(model: ToolModel, footage: Sequence[Footage], cache: Cache) -> list[str]:
@@ -87,7 +85,7 @@ def why_strange(model: ToolModel) -> str:
 
 
 def _unlike(model: ToolModel, excess: float, several: bool = False) -> str:
-    how = f"{'up to ' if several else ''}{excess:.1f} times the distance that its training data stays within"
+    how = f"{'up to ' if several else ''}{excess:.2f} times the distance that its training data stays within"
     return f"unlike what {model.name} was trained on ({how}). {_CAUTION}"
 
 

@@ -126,7 +126,7 @@ def look_over_photo(model: ToolModel, path: Path, cache: Cache) -> Familiarity:
     key = ["2", model.checksum, photo_checksum(path), str(model.size), model.fit]
     found = cache.remember("photo_domain", key, make).facts
     told = [each for each in (model.note, found["line"] and f"{path.name}: {found['line']}") if each]
-    return Familiarity(told, {path.name: found["line"]} if found["strange"] else {})
+    return Familiarity(told, frozenset({path.name} if found["strange"] else ()))
 
 
 def open_video(model: ToolModel, source: str, cache: Cache, progress: Begin | None = None) -> Footage:

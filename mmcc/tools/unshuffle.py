@@ -34,11 +34,9 @@ from mmcc.tools.cache import Answer, Cache
 from mmcc.tools.familiar import familiarity, picture_warnings, why_strange
 from mmcc.tools.footage import Begin, Footage, open_footage
 from mmcc.tools.model import ToolModel
+from mmcc.tools.pair_scores import log_scores, score_pictures
 
 if TYPE_CHECKING:
-    from torch import Tensor
-
-    from mmcc.evaluation.adapter import Embedding, ModelAdapter
     from mmcc.media.pictures import Pixels
 
 Floats = NDArray[np.float64]
@@ -47,7 +45,6 @@ Progress = Callable[[list[str]], Iterable[str]]  # wraps the names to process, a
 CLIPS = 8  # that a video without labelled clips is cut into: a row that fits on a sheet
 PHOTOS, LABELLED, EQUAL = "photos", "labelled segments", "equal stretches"  # as JSON has them
 SCHEMA = 1
-_AT_ONCE = 64  # pictures embedded together
 
 
 @dataclass(frozen=True)
@@ -183,7 +180,7 @@ def unshuffle(
             warnings += known.warnings
             for footage in asked:
                 with _noting(failed):
-                    strange = known.strange.get(footage.name, "")
+                    strange = why_strange(model) if footage.name in known.strange else ""
                     sets.append(unshuffle_footage(model, footage, cache, by=by, clips=clips, strange=strange))
     if not sets:
         raise failed[0]
@@ -311,47 +308,10 @@ def _look_at_photos(
         shown[content] = hashlib.sha256(repr(pixels.shape).encode() + pixels.tobytes()).hexdigest()
         pictures[shown[content]] = pixels
     numbers = {picture: number for number, picture in enumerate(sorted(pictures))}
-    log_P = _transitions_of(model, [pictures[each] for each in numbers]) if len(numbers) > 1 else np.empty((0, 0))
+    log_P = score_pictures(model, [pictures[each] for each in numbers]) if len(numbers) > 1 else np.empty((0, 0))
     facts = {"pictures": {content: numbers[picture] for content, picture in shown.items()}, "refused": refused}
     note, strange = picture_warnings(model, list(pictures.values()), cache)
     return Answer({"log_P": log_P}, {**facts, "note": note, "strange": strange})
-
-
-def _transitions_of(model: ToolModel, pictures: Sequence[Pixels]) -> Floats:
-    """log P(u → v) by Eq. 12. Photos have no narration, so all are equally concrete."""
-    import torch
-
-    from mmcc.evaluation.adapter import Embedding
-
-    alike = len({picture.shape for picture in pictures}) == 1
-    at_once = _AT_ONCE if alike else 1
-    with torch.inference_mode():
-        parts = [
-            model.adapter.embed_frames(torch.from_numpy(np.stack(pictures[first : first + at_once])))
-            for first in range(0, len(pictures), at_once)
-        ]
-        nodes = Embedding(*(torch.cat(side) for side in zip(*parts, strict=True)))
-        return np.asarray(_log_transitions(model.adapter, nodes).numpy() - 2 * np.log(len(pictures)), np.float64)
-
-
-def _log_transitions(adapter: ModelAdapter, nodes: Embedding) -> Tensor:
-    """Those of the evaluation, for three things or more. With two, each can only lead to the other, and Eq. 12 says
-    nothing: there the similarity in one direction is compared with that in the other.
-
-    P(u → v) = e^{s(u, v)} / (e^{s(u, v)} + e^{s(v, u)}),  s(u, v) = (g_fwd(u) · π_v + g_back(v) · π_u) / τ
-    """
-    from torch.nn.functional import logsigmoid
-
-    from mmcc.evaluation.adapter import finite
-    from mmcc.evaluation.unshuffling import log_transitions
-
-    if len(nodes.pi) > 2:
-        return log_transitions(adapter, nodes)
-    likeness = adapter.future(nodes) @ nodes.pi.T
-    if adapter.past is not None:
-        likeness = likeness + (adapter.past(nodes) @ nodes.pi.T).T
-    scores = likeness.double() / adapter.temperature
-    return finite(logsigmoid(scores - scores.T), adapter)
 
 
 def unshuffle_footage(
@@ -404,5 +364,5 @@ def _look_at_clips(model: ToolModel, footage: Footage, clips: list[LabelledClip]
     with torch.inference_mode():
         state = clip_nodes(video, set_.clips)
         prior = log_prior(model.adapter, video, state)
-        log_P = _log_transitions(model.adapter, state) + prior[:, None] + prior
+        log_P = log_scores(model.adapter, state) + prior[:, None] + prior
     return Answer({"log_P": log_P.numpy()}, {"segments": set_.clips, "places": set_.places.tolist()})

@@ -119,7 +119,7 @@ QUESTION = """
 import sys
 from pathlib import Path
 from mmcc.tools.cache import Cache
-from mmcc.tools.domain import domain_warnings
+from mmcc.tools.familiar import domain_warnings
 from mmcc.tools.footage import open_footage
 from mmcc.tools.model import open_model
 model, cache = open_model("kitchen"), Cache.default()
