@@ -19,7 +19,7 @@ from mmcc.media.jpeg import encode_jpeg
 from mmcc.media.stills import read_stills
 from mmcc.report.chapters import SHORTEST, shortened
 from mmcc.report.html import Markup, element
-from mmcc.report.page import Section, write_page
+from mmcc.report.page import Section, warning, write_page
 from mmcc.text import clock
 from mmcc.tools.footage import Footage
 from mmcc.tools.transitions import Change
@@ -29,7 +29,6 @@ _NEAR = 3  # folders up from the guide: further away, a relative path does not s
 _SIDE_BY_SIDE = "display:flex;flex-wrap:wrap;gap:1.2rem"
 _STILL = "width:100%;border-radius:6px;display:block"
 _FIGURE = "flex:1 1 20rem;max-width:38rem;margin:0.6rem 0"
-_WARNING = "border-left:4px solid #b42318;padding-left:0.8rem;font-weight:600"
 
 
 @dataclass(frozen=True)
@@ -119,8 +118,7 @@ def guide_html(guide: Guide) -> str:
     sections = [
         Section(f"{number}. {_title(step)}", (_pair(guide, step),)) for number, step in enumerate(guide.steps, 1)
     ]
-    warned = [element("p", line, style=_WARNING) for line in guide.warnings]
-    return write_page(guide.footage.name, [*warned, guide.lead], sections)
+    return write_page(guide.footage.name, [*map(warning, guide.warnings), guide.lead], sections)
 
 
 def _pair(guide: Guide, step: Change) -> Markup:
