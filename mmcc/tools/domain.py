@@ -23,6 +23,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -164,7 +165,7 @@ def load_domain(path: Path) -> Domain:
             return Domain.from_answer(
                 Answer({name: stored[name] for name in _ARRAYS}, {"kind": str(stored["kind"])}),
             )
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, EOFError, BadZipFile) as error:
         raise InputError(path, f"cannot be read ({error})", "Install mmcc again.") from None
 
 

@@ -15,6 +15,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -26,7 +27,7 @@ from mmcc.corpus.folder import VIDEO_SUFFIXES
 from mmcc.corpus.format import is_corpus
 from mmcc.corpus.source import LabelledClip, Skipped
 from mmcc.errors import InputError
-from mmcc.evaluation.set_order import By, SetOrder, order_set
+from mmcc.evaluation.set_order import OF_KITCHEN_BY_CHANCE, By, SetOrder, confidence_by_chance, order_set
 from mmcc.metrics import kendall_tau
 from mmcc.pretrained import SHIPPED
 from mmcc.text import clock, one_line, storable
@@ -90,13 +91,18 @@ class Unshuffled:
     def ordered(self) -> list[Thing]:
         return [self.things[at] for at in self.found.order]
 
-    @property
+    @cached_property
     def guess(self) -> str:
         """Why the order is no better than a guess; "" if it may be."""
         if self.strange:
             return self.strange
-        confidence = f"its confidence, {self.found.confidence:.2f}, is no more than random scores reach"
-        return confidence if self.found.is_guess else ""
+        if self.calibrated:
+            known = OF_KITCHEN_BY_CHANCE
+            bound = known[min(len(self.things), len(known) + 1) - 2]
+        else:
+            bound = confidence_by_chance(self.log_P_nn, self.by)
+        confidence = f"its confidence, {self.found.confidence:.2f}, is less than random scores reach ({bound:.2f})"
+        return confidence if self.found.confidence < bound else ""
 
     @property
     def kendall_tau(self) -> float | None:
