@@ -6,7 +6,7 @@ fitted robustly, so that gradients and vignettes count as plain.
     residual r = max over channels of |frame - surface|,   foreground = {r > TOLERANCE}
 
 blank   the foreground covers next to nothing.
-title   the foreground is text: it covers a small part, keeps away from the border, and consists of many thin strokes,
+title   the foreground is text: it covers a small part, keeps away from the sides, and consists of many thin strokes,
         that is, little of it remains after a morphological opening, and rows cross its edges often.
 fade    between a blank frame of colour c and a picture p, a frame is (1 - a) p + a c: it resembles its other neighbour,
         and is nearer to c. A video may also begin or end in the middle of a fade to black or white.
@@ -29,7 +29,7 @@ _FITTED_ON = 48  # pixels a side: more do not change a surface this smooth
 _START = 0.3  # tolerance of the first fit: gradients are not foreground yet
 _SPECKS = 0.002  # share of foreground that a blank frame may have
 _TEXT = (0.004, 0.30)  # share of foreground on a title
-_BORDER = 0.02  # share of the border that text may touch
+_BORDER = 0.04  # share of the left and right border that text may touch; credits roll across the others
 _THICK = 0.15  # share of a title's foreground that may remain after the opening
 _STROKE = 1 / 9  # of the picture's height: thicker is no stroke of a letter
 _CROSSINGS = 0.12  # edges per pixel of foreground, across: strokes have many, objects few
@@ -44,10 +44,12 @@ Pictures = NDArray[np.uint8]
 
 def blank_frames(parts: Iterable[Pictures]) -> Bools:
     """Which frames of a video [n] show nothing; the frames [·, H, W, 3] are given in order, some at a time."""
-    seen = [(np.zeros(0, bool), np.zeros(0, bool), np.zeros((0, _SMALL, _SMALL, 3), np.float32))]
+    seen = []
     for part in parts:
         pictures = _reduced(part, _LARGEST)
-        seen.append((*uniform_or_text(pictures), _resized(pictures, _SMALL)))
+        seen.append((*uniform_or_text(pictures), _resized(pictures, min(_SMALL, *pictures.shape[1:3]))))
+    if not seen:
+        return np.zeros(0, bool)
     uniform, text, small = (np.concatenate(each) for each in zip(*seen, strict=True))
     return np.asarray(uniform | text | fades(small, uniform), bool)
 
@@ -90,8 +92,7 @@ def _terms(height: int, width: int) -> Floats:
 
 
 def _is_text(foreground_HW: Bools) -> bool:
-    border = np.concatenate([foreground_HW[[0, -1]].ravel(), foreground_HW[:, [0, -1]].ravel()])
-    if border.mean() > _BORDER:
+    if foreground_HW[:, [0, -1]].mean() > _BORDER:
         return False
     area = int(foreground_HW.sum())
     side = max(3, round(len(foreground_HW) * _STROKE))
