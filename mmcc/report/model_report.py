@@ -60,7 +60,7 @@ def model_report(
 def _unfamiliar(context: ReportContext) -> list[str]:
     """What readers should know if more of the videos are unlike the training data than by chance."""
     known = familiarity(context.model, context.footage, context.cache)
-    return known.warnings if len(known.strange) > _BY_CHANCE * len(context.footage) else []
+    return known.cautions if len(known.strange) > _BY_CHANCE * len(context.footage) else []
 
 
 def held_out(corpus: Corpus, found: Checkpoint) -> list[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -33,10 +34,15 @@ Floats = NDArray[np.floating[Any]]
 
 @dataclass(frozen=True)
 class Familiarity:
-    """What a model should make of some footage: warnings for people, and which of it is unlike its training data."""
+    """How well a model knows footage such as some that it is asked about."""
 
-    warnings: list[str]
+    cautions: list[str]  # for people, also for those who are handed the answers
+    notes: list[str]  # for whoever asks: what could not be compared, and what was assumed
     strange: frozenset[str]  # names of the footage whose pictures are unlike the training data
+
+    @property
+    def warnings(self) -> list[str]:
+        return [*self.notes, *self.cautions]
 
 
 def familiarity(model: ToolModel, footage: Sequence[Footage], cache: Cache) -> Familiarity:
@@ -48,12 +54,11 @@ def familiarity(model: ToolModel, footage: Sequence[Footage], cache: Cache) -> F
         if (excess := domain.excess(_vectors_of(domain, each, model, cache))) > 1:
             odd[each.name] = excess
     unknown = [each.name for each in footage if _is_unknown(each.embedding(model, cache).facts)]
-    lines = [why_not] if why_not else []
-    lines += [f"{_named(list(odd), len(footage))}: {_unlike(model, max(odd.values()), len(odd) > 1)}"] if odd else []
+    lines = [f"{_named(list(odd), len(footage))}: {_unlike(model, max(odd.values()), len(odd) > 1)}"] if odd else []
     if unknown:
         words = f"{model.name} does not know many of the words spoken"
         lines.append(f"{_named(unknown, len(footage))}: {words}. {_CAUTION}")
-    return Familiarity(lines, frozenset(odd))
+    return Familiarity(lines, [why_not] if why_not else [], frozenset(odd))
 
 
 def domain_warnings(model: ToolModel, footage: Sequence[Footage], cache: Cache) -> list[str]:
@@ -62,9 +67,10 @@ def domain_warnings(model: ToolModel, footage: Sequence[Footage], cache: Cache) 
 
 
 def warnings_about(model: ToolModel, footage: Footage, cache: Cache) -> list[str]:
-    """The lines on one video, for a file about it: without its name."""
-    lines = [line.removeprefix(f"{footage.name}: ") for line in domain_warnings(model, [footage], cache)]
-    return [f"Warning: {'this video is ' if line.startswith('unlike') else ''}{line}" for line in lines]
+    """The cautions on one video, for a file that is passed on: without its name, and without the model's folder."""
+    lines = [line.removeprefix(f"{footage.name}: ") for line in familiarity(model, [footage], cache).cautions]
+    lines = [f"this video is {line}" if line.startswith("unlike") else line for line in lines]
+    return [f"Warning: {line.replace(model.name, Path(model.name).name)}" for line in lines]
 
 
 def picture_warnings(model: ToolModel, pictures_HWC: Sequence[NDArray[np.uint8]], cache: Cache) -> tuple[str, bool]:

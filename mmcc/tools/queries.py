@@ -125,8 +125,10 @@ def look_over_photo(model: ToolModel, path: Path, cache: Cache) -> Familiarity:
 
     key = ["2", model.checksum, photo_checksum(path), str(model.size), model.fit]
     found = cache.remember("photo_domain", key, make).facts
-    told = [each for each in (model.note, found["line"] and f"{path.name}: {found['line']}") if each]
-    return Familiarity(told, frozenset({path.name} if found["strange"] else ()))
+    strange = frozenset({path.name} if found["strange"] else ())
+    line = [f"{path.name}: {found['line']}"] if found["line"] else []
+    notes = [model.note] if model.note else []
+    return Familiarity(line, notes, strange) if strange else Familiarity([], [*notes, *line], strange)
 
 
 def open_video(model: ToolModel, source: str, cache: Cache, progress: Begin | None = None) -> Footage:
