@@ -23,12 +23,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 TOLERANCE = 0.07  # of the range of a channel: more than the noise of compression and the grain of paper
-_LARGEST = 160  # pixels a side that are looked at: enough for small print, and 2 ms a frame
+_LARGEST = 160  # pixels a side that are looked at: enough for small print, and a few ms a frame
 _FITS = 4  # of the surface, each without the foreground of the one before
 _FITTED_ON = 48  # pixels a side: more do not change a surface this smooth
 _START = 0.3  # tolerance of the first fit: gradients are not foreground yet
 _SPECKS = 0.002  # share of foreground that a blank frame may have
-_TEXT = (0.004, 0.30)  # share of foreground on a title
+_TEXT = 0.30  # largest share of foreground on a title
 _BORDER = 0.04  # share of the left and right border that text may touch; credits roll across the others
 _THICK = 0.15  # share of a title's foreground that may remain after the opening
 _STROKE = 1 / 9  # of the picture's height: thicker is no stroke of a letter
@@ -59,7 +59,7 @@ def uniform_or_text(frames_nHWC: Floats) -> tuple[Bools, Bools]:
     foreground = _residual(frames_nHWC) > TOLERANCE
     share = foreground.mean(axis=(1, 2))
     uniform = share <= _SPECKS
-    text = (share >= _TEXT[0]) & (share <= _TEXT[1])
+    text = ~uniform & (share <= _TEXT)
     for at in np.flatnonzero(text):
         text[at] = _is_text(foreground[at])
     return uniform, text

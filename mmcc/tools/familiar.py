@@ -81,7 +81,7 @@ def picture_warnings(model: ToolModel, pictures_HWC: Sequence[NDArray[np.uint8]]
     domain, why_not = _domain_for(model, cache)
     if domain is None:
         return why_not or "", False
-    excess = domain.excess(np.concatenate([looks_of(picture[None]) for picture in pictures_HWC]))
+    excess = domain.excess(np.concatenate([_vectors(domain, picture[None]) for picture in pictures_HWC]))
     return (_unlike(model, excess), True) if excess > 1 else ("", False)
 
 
@@ -146,14 +146,20 @@ def _looks(corpus: Corpus, ids: Iterable[str]) -> Iterable[Floats]:
     return (looks_of(_frames(corpus[each])) for each in ids if len(corpus[each].times))
 
 
+def _vectors(domain: Domain, pictures_PHWC: NDArray[np.uint8]) -> Floats:
+    """[P, D]: what a domain compares, of each picture."""
+    assert domain.kind == LOOKS, "embeddings come from the model"
+    return looks_of(pictures_PHWC)
+
+
 def _vectors_of(domain: Domain, footage: Footage, model: ToolModel, cache: Cache) -> Floats:
-    """The vectors of a video's frames that a domain compares."""
-    assert domain.kind == LOOKS, "other vectors come from the model"
+    """The same of some frames of a video, cached."""
 
     def make() -> Answer:
-        return Answer({"looks": looks_of(_frames(footage.video)).astype(np.float32)})
+        return Answer({"vectors": _vectors(domain, _frames(footage.video)).astype(np.float32)})
 
-    return cache.remember("looks", [VERSION, footage.key], make).arrays["looks"]
+    of = VERSION if domain.kind == LOOKS else model.checksum
+    return cache.remember("looks", [domain.kind, of, footage.key], make).arrays["vectors"]
 
 
 def _frames(video: Video) -> NDArray[np.uint8]:

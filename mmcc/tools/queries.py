@@ -71,7 +71,7 @@ def read_texts(model: ToolModel, texts: Sequence[str], cache: Cache) -> Texts:
 def refuse_strangers(model: ToolModel, texts: Texts) -> None:
     """InputError if no content word of a text is known, for queries that need them all."""
     if texts.strangers:
-        cause = f"knows no word of {', '.join(repr(text) for text in texts.strangers[:3])}"
+        cause = f"knows no content word of {', '.join(repr(text) for text in texts.strangers[:3])}"
         raise InputError(model.name, cause, "Use other words: its vocabulary.txt lists those it knows.")
 
 

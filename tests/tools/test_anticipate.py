@@ -174,7 +174,7 @@ def test_wrong_questions_are_told_in_a_line(kitchen, tmp_path, capsys):
         ([run, clip], 2, "--steps FILE or --task NAME"),
         ([run, clip, *good, "--from", "soon"], 2, "is not a time"),
         ([run, clip, *good, "--top", "0"], 2, "at least 1"),
-        ([run, clip, *good], 3, "knows no word"),
+        ([run, clip, *good], 3, "knows no content word"),
         ([run, str(tmp_path / "missing.mp4"), *task], 3, "missing.mp4"),
         ([run, str(tmp_path / "text.mp4"), *task], 3, "text.mp4"),
         ([run, str(tmp_path / "empty"), *task], 3, "empty"),
