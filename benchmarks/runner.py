@@ -22,7 +22,7 @@ SPEED = (
     *("captions", "ingest", "read", "memory", "kitchen", "step", "backbones", "ordering", "evaluation", "tools"),
     "search",
 )
-VALIDITY = ("calibration", "references", "narration", "leaks")
+VALIDITY = ("calibration", "references", "narration", "leaks", "domain")
 BENCHMARKS = {
     **{name: f"benchmarks.speed.{name}" for name in SPEED},
     **{name: f"benchmarks.validity.{name}" for name in VALIDITY},

@@ -24,7 +24,7 @@ from mmcc.models.nodes import TEXT
 from mmcc.tools.anticipate import RankedSteps, anticipate, open_clip
 from mmcc.tools.cache import Cache
 from mmcc.tools.cycles import Walk, find_cycles
-from mmcc.tools.domain import domain_warnings
+from mmcc.tools.familiar import domain_warnings
 from mmcc.tools.footage import Footage, at_size, open_footage
 from mmcc.tools.model import ToolModel, open_model
 from mmcc.tools.search import Searcher, SearchResult

@@ -19,7 +19,8 @@ from mmcc.corpus import Corpus
 from mmcc.errors import InputError
 from mmcc.evaluation.runs import find_checkpoint
 from mmcc.tools.anticipate import CALIBRATION, fit_calibration
-from mmcc.tools.domain import FILE, Domain, fit_domain, save_domain
+from mmcc.tools.domain import FILE, Domain, save_domain
+from mmcc.tools.familiar import fit_domain
 from mmcc.tools.model import open_model
 
 MOST_BYTES = 15_000_000
@@ -38,7 +39,7 @@ def publish(run: Path, corpus: Corpus, out: Path) -> Domain:
         shutil.copyfile(found.folder / name, out / name)
     settings = {"videos": len(corpus), **corpus.manifest.settings()}
     (out / "corpus.json").write_text(json.dumps(settings, indent=1) + "\n")
-    domain = fit_domain(corpus, float(found.setting("data.held_out", 0.05)), corpus.manifest.size)
+    domain = fit_domain(corpus, float(found.setting("data.held_out", 0.05)))
     if domain is None:
         cause = "has too few videos to recognize unfamiliar footage"
         raise InputError(corpus.path, cause, "Publish a model trained on more.")
@@ -60,7 +61,7 @@ def main() -> int:
         print(f"publish_model: {error}", file=sys.stderr)
         return 3
     total = sum(path.stat().st_size for path in given.out.iterdir() if path.is_file())
-    print(f"{given.out}: {total / 1e6:.1f} MB, warning threshold {domain.threshold:.3f}")
+    print(f"{given.out}: {total / 1e6:.1f} MB, limit of one frame {domain.limits[0]:.3f}")
     if not (given.out / "card.md").is_file():
         print(f"Write {given.out / 'card.md'}: data, seed, steps, figures, limits, licence.", file=sys.stderr)
     return 0

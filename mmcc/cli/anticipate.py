@@ -63,6 +63,8 @@ def anticipate(
     found = find_steps(model, seen, asked, cache, bar("calibrate"))
     code = answer(found.to_json(top), render(found, top), as_json=json, warnings=found.warnings, skipped=found.skipped)
     if plot:
-        draw_reliability(plot, f"{run}: reliability of the probabilities", found.calibration)
+        note = "The clip asked about is unlike these videos: this does not hold for it."
+        title = f"{run}: reliability of the probabilities"
+        draw_reliability(plot, title, found.calibration, note if seen.strange else "")
         wrote("plot", plot)
     return code

@@ -39,7 +39,7 @@ def cycles(
     from mmcc.report.cycles import draw, render
     from mmcc.tools.cache import Cache
     from mmcc.tools.cycles import find_cycles, to_json
-    from mmcc.tools.domain import domain_warnings
+    from mmcc.tools.familiar import domain_warnings
     from mmcc.tools.footage import open_footage
     from mmcc.tools.model import open_model
 

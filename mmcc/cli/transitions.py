@@ -22,9 +22,11 @@ def transitions(
         float,
         Arg("leave out pairs that begin and end within this many seconds of a better one", metavar="SECONDS", least=0),
     ] = 10.0,
+    gap: Annotated[float, Arg("at least this many seconds between before and after", metavar="SECONDS", least=0)] = 3.0,
     any_direction: Annotated[
         bool, Arg("also find pairs whose second frame comes earlier, as when a dish is shown before it is made")
     ] = False,
+    keep_blank: Annotated[bool, Arg("also consider blank frames, fades and titles")] = False,
     sheet: Annotated[Path | None, Arg("draw the pairs, each frame with its narration", metavar="PNG")] = None,
     export: Annotated[
         Path | None,
@@ -43,7 +45,7 @@ def transitions(
     from mmcc.report.export import write_exports
     from mmcc.report.transitions import draw, render
     from mmcc.tools.cache import Cache
-    from mmcc.tools.domain import domain_warnings
+    from mmcc.tools.familiar import domain_warnings, warnings_about
     from mmcc.tools.footage import open_footage
     from mmcc.tools.model import open_model
     from mmcc.tools.transitions import find_changes, to_json
@@ -52,9 +54,18 @@ def transitions(
     with file_progress("read") as progress:
         opened = open_footage(model, videos, cache, progress=progress)
     found = find_changes(
-        model, opened.footage, cache, top=top, window=window, any_direction=any_direction, progress=bar("transitions")
+        model,
+        opened.footage,
+        cache,
+        top=top,
+        window=window,
+        gap=gap,
+        any_direction=any_direction,
+        keep_blank=keep_blank,
+        progress=bar("transitions"),
     )
-    warnings = [*opened.notes, *found.notes, *domain_warnings(model, opened.footage, cache)]
+    shared = [*found.notes, *domain_warnings(model, opened.footage, cache)]  # also on what people pass on
+    warnings = [*opened.notes, *shared, *found.left_out]
     skipped = [*opened.skipped, *found.skipped]
     best, several = found.best(top, per_video), len(opened.footage) > 1
     terminal = shutil.get_terminal_size((140, 24)).columns
@@ -66,9 +77,10 @@ def transitions(
         skipped=skipped,
     )
     if sheet:
-        draw(sheet, f"Before and after, as {Path(run).name} sees it", best, warnings, several=several)
+        draw(sheet, f"Before and after, as {Path(run).name} sees it", best, shared, several=several)
         wrote("sheet", sheet)
     if export:
-        note(*write_exports(export, found.videos, top))
+        warned = {each.name: warnings_about(model, each, cache) for each in opened.footage}
+        note(*write_exports(export, found.videos, top, warned))
         wrote("chapters and guide", export)
     return code

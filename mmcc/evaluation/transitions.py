@@ -57,11 +57,14 @@ def salient_transitions(
     window: float = 10.0,
     block: int = BLOCK,
     forward_only: bool = False,
+    gap: float = 0.0,
+    left_out: NDArray[np.bool_] | None = None,
 ) -> list[Transition]:
     """The `top` most probable transitions, best first, without those that start and end within `window` seconds of a
     better one.
 
-    `forward_only`: only to later frames; the probabilities are still normalized over all frames.
+    `forward_only`: only to later frames. `gap`: only between frames at least this many seconds apart. `left_out` [n]:
+    frames at which no transition starts or ends. The probabilities are still normalized over all frames.
     """
     if len(video.times) < 2:
         return []
@@ -70,9 +73,12 @@ def salient_transitions(
     if not (from_nE[:, -2:].isfinite().all() and to_nE[:, -2:].isfinite().all()):  # the sums cover everything
         cause = f"{adapter.name}'s embedding of it contains NaN or Inf"
         raise InputError(video.id, cause, "Train at a lower rate, or embed it again.")
+    if left_out is not None:
+        hidden = torch.from_numpy(left_out)
+        from_nE[hidden, -2], to_nE[hidden, -1] = NEVER, NEVER
     # Padded with frames that no transition starts or ends at.
     padded = _to_whole_cells(from_nE, (NEVER, 0)), _to_whole_cells(to_nE, (1, NEVER))
-    return _Search(*padded, video.times, window, forward_only).best(top, block)
+    return _Search(*padded, video.times, window, forward_only, gap).best(top, block)
 
 
 def transition_factors(adapter: ModelAdapter, video: EmbeddedVideo, block: int = BLOCK) -> tuple[Tensor, Tensor]:
@@ -138,10 +144,10 @@ class _Search:
     """
 
     def __init__(
-        self, from_nE: Tensor, to_nE: Tensor, times: NDArray[np.float64], window: float, forward_only: bool
+        self, from_nE: Tensor, to_nE: Tensor, times: NDArray[np.float64], window: float, forward_only: bool, gap: float
     ) -> None:
         self._from, self._to = from_nE, to_nE
-        self._times, self._window, self._forward_only = times, window, forward_only
+        self._times, self._window, self._forward_only, self._gap = times, window, forward_only, gap
         padding = np.full(len(from_nE) - len(times), np.inf)
         self._padded_times = np.concatenate([times, padding])
         self._found: list[Transition] = []
@@ -181,6 +187,10 @@ class _Search:
             near_from = self._near(rows, [each.from_time for each in self._found])
             near_to = self._near(columns, [each.to_time for each in self._found])
             scores[near_from @ near_to.T > 0] = NEVER
+        if self._gap > 0:
+            with np.errstate(invalid="ignore"):  # padding lies at infinity
+                apart = np.abs(self._padded_times[columns] - self._padded_times[rows, None])
+            scores[apart < self._gap] = NEVER
         place = int(scores.argmax())
         u, v = rows.start + place // CELL, columns.start + place % CELL
         value = float(scores.flat[place])

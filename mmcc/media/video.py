@@ -92,7 +92,7 @@ class VideoSampler:
     def _open(self, exact: bool) -> None:
         self._container = open_container(self._path)
         try:
-            self._stream = self._choose_stream()
+            self._stream = choose_stream(self._path, self._container)
             self._origin = (self._container.start_time or 0) / av.time_base
             self._missing_seconds = 0.0  # total length of holes inside the file
             self._joints = 0  # places where two recordings were joined
@@ -112,13 +112,6 @@ class VideoSampler:
     def __iter__(self) -> Iterator[Frame]:
         for time, frame in self._on_display():
             yield Frame(time, self._picture.make(frame, self._stream.sample_aspect_ratio))
-
-    def _choose_stream(self) -> VideoStream:
-        pictures = [s for s in self._container.streams.video if not s.disposition & s.disposition.attached_pic]
-        if not pictures:
-            raise InputError(self._path, "has no video stream", "Give a file with pictures, or remove it.")
-        best = self._container.streams.best("video")
-        return best if isinstance(best, VideoStream) and best in pictures else pictures[0]
 
     def _declared_seconds(self) -> float | None:
         """The stream's own length if known, since the container's may be that of a longer sound track."""
@@ -272,6 +265,15 @@ def open_container(path: Path) -> InputContainer:
         forbidden = isinstance(error, PermissionError)
         remedy = "Check its permissions." if forbidden else "Download or export it again."
         raise InputError(path, f"cannot be opened as video ({reason})", remedy) from None
+
+
+def choose_stream(path: Path, container: InputContainer) -> VideoStream:
+    """The stream that a player shows: not a cover picture."""
+    pictures = [s for s in container.streams.video if not s.disposition & s.disposition.attached_pic]
+    if not pictures:
+        raise InputError(path, "has no video stream", "Give a file with pictures, or remove it.")
+    best = container.streams.best("video")
+    return best if isinstance(best, VideoStream) and best in pictures else pictures[0]
 
 
 def declared_seconds(path: Path) -> float | None:

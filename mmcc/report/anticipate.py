@@ -12,30 +12,39 @@ from mmcc.tools.queries import frame_at
 
 SHOWN = 5  # steps on a card
 _LONGEST = 60  # characters of a step in the table
+_NONE = "none of these"
 
 
 def render(found: RankedSteps, top: int | None = None) -> str:
-    """A table with bars."""
+    """A table with bars; steps of which the model does not know every word stand apart."""
     clip = found.clip
     span = f", {clock(clip.start)} to {clock(clip.end)}" if clip.start is not None and clip.end is not None else ""
-    lines = [f"Yet to come after {one_line(clip.name)}{span}:", ""]
-    rows = [*found.steps[:top], ("none of these", found.none)]
-    width = min(max(len(text) for text, _ in rows), _LONGEST)
-    for place, (text, probability) in enumerate(rows):
-        if place == len(rows) - 1:
-            lines.append("")
-        bar = "█" * round(30 * probability)
-        lines.append(f"  {100 * probability:5.1f} %  {one_line(text)[:_LONGEST]:<{width}}  {bar}")
-    left = len(found.steps) - len(rows) + 1
-    if left > 0:
-        lines.insert(-2, f"           ({left} less probable ones)")
-    error = found.calibration.figures.get("ece/steps/after") if found.calibration else None
-    lines += ["", "Each is the probability that the step comes later; several may, so they do not add up to 100 %."]
-    if found.calibration is None:
-        lines.append("They are not calibrated: read them as a ranking, not as probabilities.")
-    if error is not None:
-        lines.append(f"On held-out videos such probabilities were off by {100 * error:.1f} points on average.")
+    shown = found.steps[:top]
+    width = min(max(len(text) for text, _ in [*shown, (_NONE, 0.0)]), _LONGEST)
+    known = [_line(text, share, width) for text, share in shown if text not in found.unknown]
+    partly = [
+        f"{_line(text, share, width)}  (unknown: {one_line(', '.join(found.unknown[text]))})"
+        for text, share in shown
+        if text in found.unknown
+    ]
+    left = len(found.steps) - len(shown)
+    lines = [f"Yet to come after {one_line(clip.name)}{span}:", "", *known]
+    lines += ["", "  Understood only in part, so not to be compared with the others:", *partly] if partly else []
+    lines += [f"           ({left} less probable ones)"] if left else []
+    lines += ["", _line(_NONE, found.none, width), ""]
+    lines.append("Each is the probability that the step comes later; several may, so they do not add up to 100 %.")
+    if found.calibration_error is not None:
+        error = 100 * found.calibration_error
+        lines.append(f"On held-out videos such probabilities were off by {error:.1f} points on average.")
+    elif not found.calibrated:
+        why = " for such footage" if found.clip.strange else ""
+        lines.append(f"They are not calibrated{why}: read them as a ranking, not as probabilities.")
     return "\n".join(lines)
+
+
+def _line(text: str, probability: float, width: int) -> str:
+    bar = "█" * round(30 * probability)
+    return f"  {100 * probability:5.1f} %  {one_line(text)[:_LONGEST]:<{width}}  {bar}"
 
 
 def anticipation_card(found: RankedSteps, shown: str, later: Collection[str], note: str = "") -> Markup:

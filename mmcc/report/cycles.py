@@ -73,13 +73,15 @@ def verdict(walk: Walk) -> str:
     return f"{way} and returns" + ("" if walk.returns_hard else ", though not from the one future node alone")
 
 
-def draw(path: Path, title: str, walks: Sequence[Walk], notes: Sequence[str] = ()) -> None:
+def draw(path: Path, title: str, walks: Sequence[Walk], warnings: Sequence[str] = ()) -> None:
     """A row of stations per cycle, and under it what each edge attends to over the segment."""
     rows = [[_tile(walk, name) for name in walk.stations] for walk in walks]
     legend = (
         "Strips: attention over the segment, from beginning to end; ▾ marks the start and the node with most weight."
     )
-    draw_sheet(path, title, rows, arrows=True, strips=[_strips(walk) for walk in walks], notes=[legend, *notes])
+    draw_sheet(
+        path, title, rows, arrows=True, strips=[_strips(walk) for walk in walks], notes=[legend], warnings=warnings
+    )
 
 
 def _tile(walk: Walk, name: str) -> Tile:

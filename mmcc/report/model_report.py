@@ -15,12 +15,14 @@ from mmcc.report import examples, training
 from mmcc.report.examples import ReportContext, without
 from mmcc.report.measured import Evaluation, headline, measured
 from mmcc.report.neurons import neurons_section
-from mmcc.report.page import Section, write_page
+from mmcc.report.page import Section, warning, write_page
 from mmcc.tools.cache import Cache
+from mmcc.tools.familiar import familiarity
 from mmcc.tools.model import ToolModel
 from mmcc.tools.neurons import find_neurons
 
 Bars = Callable[[str], Progress]
+_BY_CHANCE = 0.05  # share of strange videos: about one in a hundred is a false alarm
 _PARTS: Mapping[str, Callable[[ReportContext], Section]] = {
     "what comes next": examples.nexts,
     "cycles": examples.cycles,
@@ -51,7 +53,14 @@ def model_report(
     sections.append(_neurons(model, corpus, cache))
     sections += [*training.data(model, corpus, ids), training.training(found)]
     lines = [training.lead(model, found, corpus, ids), *(filter(None, map(headline, evaluations[:1]))), *extra]
+    lines += [warning(f"Warning: {line}") for line in _unfamiliar(context)]
     return write_page(title or f"{model.adapter.name}: what it has learned", lines, sections)
+
+
+def _unfamiliar(context: ReportContext) -> list[str]:
+    """What readers should know if more of the videos are unlike the training data than by chance."""
+    known = familiarity(context.model, context.footage, context.cache)
+    return known.cautions if len(known.strange) > _BY_CHANCE * len(context.footage) else []
 
 
 def held_out(corpus: Corpus, found: Checkpoint) -> list[str]:

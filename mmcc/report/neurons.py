@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mmcc.report.gallery import Thumbnail, card, heated, row
 from mmcc.report.html import Markup, element
-from mmcc.report.page import Section, write_page
+from mmcc.report.page import Section, warning, write_page
 from mmcc.text import clock
 from mmcc.tools.neurons import AMONG, FoundNeurons
 
@@ -22,7 +22,7 @@ def render(found: FoundNeurons) -> str:
 
 def neurons_page(found: FoundNeurons, model: str, corpus: str) -> str:
     """A page of its own."""
-    lead = [f"The neurons of {model} that correlate best with a word, over {corpus}.", *found.warnings]
+    lead = [f"The neurons of {model} that correlate best with a word, over {corpus}.", *map(warning, found.warnings)]
     return write_page("What single neurons respond to", lead, [neurons_section(found)])
 
 

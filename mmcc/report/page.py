@@ -25,6 +25,7 @@ th, td { padding: 0.28rem 0.7rem; text-align: left; } thead th { border-bottom: 
 tbody th { font-weight: normal; } tr.rule > * { border-top: 1px solid var(--line); }
 .figure { text-align: right; font-variant-numeric: tabular-nums; } .quoted, .note, .faint { color: var(--faint); }
 .note { font-size: 0.86rem; margin: 0.4rem 0; }
+.warning { display: block; border-left: 4px solid var(--bad); padding-left: 0.8rem; }
 svg { width: 100%; max-width: 46rem; height: auto; display: block; color: var(--ink); }
 svg .grid { stroke: var(--line); } svg .faint { fill: var(--faint); } svg .whisker { stroke-width: 1.6; }
 svg .series-0 { fill: var(--bar); } svg .series-1 { fill: var(--ours); }
@@ -96,6 +97,11 @@ def write_page(title: str, lead: Sequence[str], sections: Sequence[Section]) -> 
 def titled(title: str, content: Markup) -> Markup:
     """A plot or a table with its title above it."""
     return element("figure", element("figcaption", title), content)
+
+
+def warning(line: str) -> Markup:
+    """A line at the head of a page that nobody should miss."""
+    return element("strong", line, class_="warning")
 
 
 def listed(lines: Sequence[str]) -> Markup:

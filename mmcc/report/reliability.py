@@ -11,8 +11,8 @@ from mmcc.errors import InputError
 from mmcc.evaluation.calibration import Bin, Calibration
 from mmcc.report.sheets import DETAIL, INK, PAPER, SOFT, font, known, save, wrap
 
-_SIDE, _LEFT, _TOP, _BOTTOM, _MARGIN = (DETAIL * part for part in (380, 64, 60, 132, 24))
-_GRID = "#e0e4ea"
+_SIDE, _LEFT, _TOP, _BOTTOM, _MARGIN = (DETAIL * part for part in (380, 64, 60, 144, 24))
+_GRID, _BAD = "#e0e4ea", "#b42318"
 _DRAWN = (  # which bins; label; colour, and dot or ring: colour is never the only difference
     ("steps/before", "steps, uncalibrated", "#d55e00", False),
     ("steps/after", "steps, calibrated", "#0072b2", True),
@@ -20,8 +20,8 @@ _DRAWN = (  # which bins; label; colour, and dot or ring: colour is never the on
 )
 
 
-def draw_reliability(path: Path, title: str, calibration: Calibration | None) -> None:
-    """A PNG of probabilities against the shares that came true, in bins of equal mass."""
+def draw_reliability(path: Path, title: str, calibration: Calibration | None, note: str = "") -> None:
+    """A PNG of probabilities against the shares that came true, in bins of equal mass; `note`: what else to know."""
     if calibration is None or not calibration.reliability:
         raise InputError(
             path, "nothing to plot: the calibration was not measured on any test video", "Leave out --plot."
@@ -40,6 +40,9 @@ def draw_reliability(path: Path, title: str, calibration: Calibration | None) ->
             top = _TOP + _SIDE + (58 + 20 * line) * DETAIL
             _dot(draw, _LEFT, top + 7 * DETAIL, colour, filled)
             draw.text((_LEFT + 14 * DETAIL, top), text, INK, font(12))
+    small = font(11)
+    line_of_note = "".join(wrap(known(note), small, width - 2 * _MARGIN, 1))
+    draw.text((_MARGIN, _TOP + _SIDE + 120 * DETAIL), line_of_note, _BAD, small)
     save(image, path)
 
 

@@ -29,12 +29,12 @@ def draw(path: Path, found: SearchResult) -> None:
     """Hits as tiles, after the frame they were searched with; changes as pairs."""
     if any(len(hit.moments) > 1 for hit in found.hits):
         rows = [[_tile(moment) for moment in hit.moments] for hit in found.hits]
-        draw_sheet(path, found.question, rows, arrows=True, notes=found.warnings, columns=2)
+        draw_sheet(path, found.question, rows, arrows=True, warnings=found.warnings, columns=2)
         return
     tiles = [_tile(hit.moments[0]) for hit in found.hits]
     rows = [tiles[first : first + _PER_ROW] for first in range(0, len(tiles), _PER_ROW)]
     asked = [[_asked_with(found.asked_with)]] if found.asked_with else []
-    draw_sheet(path, found.question, [*asked, *rows], notes=found.warnings)
+    draw_sheet(path, found.question, [*asked, *rows], warnings=found.warnings)
 
 
 def _asked_with(shown: FrameHit | Path) -> Tile:

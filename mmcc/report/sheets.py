@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
 from mmcc.errors import InputError
+from mmcc.files import replacing
 
 DETAIL = 2  # drawn twice as large and then reduced: small letters keep their shapes and spaces
 INK, SOFT, PAPER = "#1d2430", "#6b7484", "#ffffff"
@@ -25,7 +26,7 @@ _BETWEEN, _APART = 22 * DETAIL, 56 * DETAIL  # between rows; between columns, wh
 _STRIP, _LABEL = 14 * DETAIL, 168 * DETAIL
 _PER_LINE = 8  # tiles; a longer row continues below
 _CAPTION_LINES, _TITLE_LINES, _NOTE_LINES, _PICTURE_LINES = 5, 2, 4, 8
-_MISSING, _HEAT = "#e8ebf0", "#c2410c"
+_MISSING, _HEAT, _WARNING = "#e8ebf0", "#c2410c", "#b42318"
 _WORDS = "#e7eefb"  # the background of text shown as a picture
 _MARKS = {"good": "#15803d", "bad": "#c62828"}
 _REGULAR = ("NotoSans-Regular.ttf", "DejaVuSans.ttf", "LiberationSans-Regular.ttf", "Arial.ttf", "Arial Unicode.ttf")
@@ -71,11 +72,13 @@ def sheet_image(
     *,
     arrows: bool = False,
     notes: Sequence[str] = (),
+    warnings: Sequence[str] = (),
     columns: int = 1,
     strips: Sequence[Sequence[Strip]] = (),
     headings: Sequence[Heading] = (),
 ) -> Image.Image:
-    """A title, the rows (with arrows from tile to tile), and notes below them, `DETAIL` times as large as it is shown.
+    """A title, warnings, the rows (with arrows from tile to tile), and notes below them, `DETAIL` times as large as it
+    is shown.
 
     `columns`: how many rows stand side by side, read across. `strips`: those of each row, drawn below it. `headings`:
     one per row, drawn above it.
@@ -89,7 +92,8 @@ def sheet_image(
     body = _stack([_beside(line) for line in lines], _BETWEEN)
     width = max(body.width, 2 * _TILE)
     heading = _text_block(title, font(18, bold=True), INK, width, _TITLE_LINES)
-    parts = [heading, body, *(_text_block(note, font(12), SOFT, width, _NOTE_LINES) for note in notes)]
+    warned = [_text_block(line, font(13, bold=True), _WARNING, width, _NOTE_LINES) for line in warnings]
+    parts = [heading, *warned, body, *(_text_block(note, font(12), SOFT, width, _NOTE_LINES) for note in notes)]
     content = _stack([part for part in parts if part.height], _GAP)
     sheet = Image.new("RGB", (content.width + 2 * _MARGIN, content.height + 2 * _MARGIN), PAPER)
     sheet.paste(content, (_MARGIN, _MARGIN))
@@ -102,7 +106,8 @@ def save(drawing: Image.Image, path: Path, *, quality: int | None = None) -> Non
     if quality is not None:
         options = {"format": "JPEG", "quality": quality}
     try:
-        drawing.reduce(DETAIL).save(path, **options)
+        with replacing(path, durable=False) as draft:
+            drawing.reduce(DETAIL).save(draft, **options)
     except OSError as error:
         raise InputError(path, f"cannot be written ({error.strerror or error})", "Choose another place.") from None
 

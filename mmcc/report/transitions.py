@@ -50,7 +50,7 @@ def _cut(text: str, width: int) -> str:
 
 
 def draw(
-    path: Path, title: str, changes: Sequence[Change], notes: Sequence[str] = (), *, several: bool = False
+    path: Path, title: str, changes: Sequence[Change], warnings: Sequence[str] = (), *, several: bool = False
 ) -> None:
     """The pairs, two to a line, each frame with its narration; with the videos' names if there are several videos."""
     rows = []
@@ -61,7 +61,7 @@ def draw(
         rows.append(
             [Tile(change.footage.still(frame), title, text) for (frame, text), title in zip(sides, titles, strict=True)]
         )
-    draw_sheet(path, title, rows, arrows=True, notes=notes, columns=2)
+    draw_sheet(path, title, rows, arrows=True, warnings=warnings, columns=2)
 
 
 def transition_card(change: Change) -> Markup:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,20 +27,30 @@ _BY = {"pairs": "by all pairs", "path": "by the most likely path"}
 
 
 def render(outcome: UnshuffleResult) -> str:
-    """A list per set, with what the order is worth."""
+    """A list per set, with what the order is worth; first of all, if it is worth nothing."""
     return "\n\n".join(_set_text(set_) for set_ in outcome.sets)
+
+
+def guess_lines(sets: Sequence[Unshuffled]) -> list[str]:
+    """One plain line for each set whose order is no better than a guess."""
+    of = [f" of {set_.name}" if len(sets) > 1 and set_.name else "" for set_ in sets]
+    return [
+        f"This order{name} is no better than a guess: {set_.guess}."
+        for set_, name in zip(sets, of, strict=True)
+        if set_.guess
+    ]
 
 
 def _set_text(set_: Unshuffled) -> str:
     found, things = set_.found, set_.ordered
     wide = max(len(_label(thing)) for thing in things)
-    lines = [_heading(set_)]
+    lines = [*guess_lines([set_]), _heading(set_)]
     for place, thing in enumerate(things, 1):
         link = f"{found.links[place - 2]:5.0%}" if place > 1 else "     "
         true = f"   true {thing.true_place}" if thing.true_place else ""
         lines.append(f"  {place:3}  {link}  {_label(thing):{wide}}{true}".rstrip())
         lines += [f"              the same picture: {one_line(copy)}" for copy in thing.copies]
-    lines.append("  (%: probability that each comes after the one above it)")
+    lines.append(f"  (%: {_link_meaning(set_)})")
     number = np.argsort(found.order) + 1
     second = " ".join(str(number[at]) for at in found.runner_up)
     lines.append(f"  {_sureness(set_)}")
@@ -55,10 +66,18 @@ def _heading(set_: Unshuffled) -> str:
 
 
 def _sureness(set_: Unshuffled) -> str:
-    sure = f"confidence {set_.found.confidence:.2f} (0.5: a guess): probability that any two are in the right order"
+    sure = f"confidence {set_.found.confidence:.2f} (0.5: a guess)"
+    if not set_.calibrated:
+        return f"{sure}, not calibrated for {'such pictures' if set_.strange else 'this model'}"
+    sure += ": probability that any two are in the right order"
     if set_.found.probability is None:
         return f"{sure}; estimated, as there are many"
     return f"{sure}; that all are: {_percent(set_.found.probability)}"
+
+
+def _link_meaning(set_: Unshuffled) -> str:
+    meaning = "probability that each comes after the one above it"
+    return meaning if set_.calibrated else f"the model's {meaning}, not calibrated"
 
 
 def _percent(share: float) -> str:
@@ -76,9 +95,17 @@ def draw(outcome: UnshuffleResult, path: Path) -> None:
     if len(outcome.sets) > len(drawn):
         notes.append(f"{len(outcome.sets) - len(drawn)} more are not shown.")
     title = _heading(drawn[0]) if len(drawn) == 1 else f"Unshuffled, {_BY[drawn[0].by]}"
-    draw_sheet(
-        path, title, [_row(set_, len(drawn) > 1) for set_ in drawn], arrows=True, notes=[*notes, *outcome.warnings]
-    )
+    rows = [_row(set_, len(drawn) > 1) for set_ in drawn]
+    draw_sheet(path, title, rows, arrows=True, notes=notes, warnings=[*guess_lines(drawn), *_others(outcome, drawn)])
+
+
+def _others(outcome: UnshuffleResult, drawn: Sequence[Unshuffled]) -> list[str]:
+    """Warnings that no line on a guess has said already."""
+    return [line for line in outcome.warnings if not any(_says(line, set_.strange) for set_ in drawn)]
+
+
+def _says(line: str, strange: str) -> bool:
+    return bool(strange) and strange.removeprefix("the pictures are ") in line
 
 
 def _explained(sets: Sequence[Unshuffled]) -> list[str]:
@@ -87,7 +114,7 @@ def _explained(sets: Sequence[Unshuffled]) -> list[str]:
         lines[0] += " Green: it does; red: it does not. Below each: its true place."
     if len(sets) == 1:
         true = f" Kendall's tau {sets[0].kendall_tau:.2f}." if sets[0].kendall_tau is not None else ""
-        lines.append(f"Confidence {sets[0].found.confidence:.2f} that any two are in the right order.{true}")
+        lines.append(f"{_sureness(sets[0]).capitalize()}.{true}")
     return lines
 
 
@@ -143,7 +170,15 @@ def copy_numbered(outcome: UnshuffleResult, folder: Path) -> int:
         raise InputError(folder, cause, "Use --copy-to with one set of photos.")
     paths = [path for thing in sets[0].ordered if thing.path for path in (thing.path, *thing.copies)]
     digits = max(2, len(str(len(paths))))
-    folder.mkdir(parents=True, exist_ok=True)
-    for number, path in enumerate(paths, 1):
-        shutil.copy2(path, folder / f"{number:0{digits}} {path.name}")
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(prefix=".tmp-", dir=folder.parent) as place:
+            draft = Path(place) / "copies"  # all of them, or none
+            draft.mkdir()
+            for number, path in enumerate(paths, 1):
+                shutil.copy2(path, draft / f"{number:0{digits}} {path.name}")
+            draft.replace(folder)
+    except OSError as error:
+        cause = f"cannot be written ({error.strerror or error})"
+        raise InputError(folder, cause, "Choose another place, or free some space.") from None
     return len(paths)

@@ -2,7 +2,7 @@
 
 Probabilities are calibrated (mmcc.evaluation.calibration): by the calibration that comes with the model
 (calibration.json beside its weights), or by one fitted once on the held-out videos of its training corpus. Without
-either, the answer says so.
+either, and for a clip unlike the training data, the answer says that they are not.
 
 Shapes: T steps, E kinds of evidence.
 """
@@ -10,8 +10,8 @@ Shapes: T steps, E kinds of evidence.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +24,10 @@ from mmcc.errors import InputError
 from mmcc.evaluation.calibration import Calibration, uncalibrated
 from mmcc.text import clock
 from mmcc.tools.cache import Answer, Cache
-from mmcc.tools.domain import domain_warnings
+from mmcc.tools.familiar import familiarity
 from mmcc.tools.footage import Begin, Footage
 from mmcc.tools.model import ToolModel
-from mmcc.tools.queries import Node, frame_at, is_photo, look_at, look_at_photo, open_video, photo_warnings, read_texts
+from mmcc.tools.queries import Node, frame_at, is_photo, look_at, look_at_photo, look_over_photo, open_video, read_texts
 
 CALIBRATION = "calibration.json"
 LAST = 20.0  # seconds at a video's end that make the clip by default: about one step
@@ -45,31 +45,46 @@ class Clip:
     start: float | None = None
     end: float | None = None
     notes: tuple[str, ...] = ()  # assumptions and warnings for the user
+    strange: bool = False  # unlike what the model was trained on
     footage: Footage | None = None
 
 
 @dataclass(frozen=True)
 class RankedSteps:
-    """Steps, the most probable first."""
+    """Steps, the most probable first; those of which the model does not know every word after all others, since their
+    probabilities do not compare."""
 
     clip: Clip
     steps: list[tuple[str, float]]
     none: float
     calibration: Calibration | None
-    skipped: list[Skipped]  # steps without a word the model knows
+    skipped: list[Skipped]  # steps without a content word the model knows
     warnings: list[str]
+    unknown: Mapping[str, list[str]] = field(default_factory=dict)  # by step: its words that the model does not know
+
+    @property
+    def calibrated(self) -> bool:
+        """Whether the probabilities are those of held-out videos: not on footage unlike the training data."""
+        return self.calibration is not None and not self.clip.strange
+
+    @property
+    def calibration_error(self) -> float | None:
+        """On held-out videos, if it was measured and holds here."""
+        return self.calibration.figures.get("ece/steps/after") if self.calibration and self.calibrated else None
 
     def to_json(self, top: int | None = None) -> dict[str, Any]:
-        figures = self.calibration.figures if self.calibration else {}
         return {
             "schema": 1,
             "clip": self.clip.name,
             "from": self.clip.start,
             "to": self.clip.end,
-            "steps": [{"text": text, "probability": probability} for text, probability in self.steps[:top]],
+            "steps": [
+                {"text": text, "probability": probability, "unknown": self.unknown.get(text, [])}
+                for text, probability in self.steps[:top]
+            ],
             "none": self.none,
-            "calibrated": self.calibration is not None,
-            "calibration_error": figures.get("ece/steps/after"),
+            "calibrated": self.calibrated,
+            "calibration_error": self.calibration_error,
             "skipped": [{"path": each.path, "reason": each.reason} for each in self.skipped],
             "warnings": self.warnings,
         }
@@ -92,10 +107,24 @@ def anticipate(
         none = float(none_1[0])
     else:
         probabilities, none = calibration(evidence_TE)
-    order = np.argsort(-probabilities, kind="stable")
+    unknown = {text: texts.unknown_of[text] for text in asked if texts.unknown_of[text]}
+    order = sorted(range(len(asked)), key=lambda at: (asked[at] in unknown, -probabilities[at]))
     ranked = [(asked[at], float(probabilities[at])) for at in order]
-    skipped = [Skipped(text, f"{model.name} knows none of its words") for text in texts.strangers]
-    return RankedSteps(clip, ranked, none, calibration, skipped, [*clip.notes, *texts.warnings(model), *warnings])
+    skipped = [
+        Skipped(text, f"{model.name} does not know {', '.join(texts.unknown_of[text]) or 'any of its words'}")
+        for text in texts.strangers
+    ]
+    told = [*clip.notes, *_partly(model, unknown), *warnings]
+    return RankedSteps(clip, ranked, none, calibration, skipped, told, unknown)
+
+
+def _partly(model: ToolModel, unknown: Mapping[str, list[str]]) -> list[str]:
+    """One line on steps of which some words are unknown."""
+    if not unknown:
+        return []
+    words = ", ".join(dict.fromkeys(word for each in unknown.values() for word in each))
+    steps = "1 step is" if len(unknown) == 1 else f"{len(unknown)} steps are"
+    return [f"{model.name} does not know the words: {words}. {steps} judged by the other words, and listed last."]
 
 
 def open_clip(
@@ -112,15 +141,18 @@ def open_clip(
         if start is not None or end is not None:
             raise InputError(source, "is a photo, which has no span of time", "Leave out --from and --to.")
         path = Path(source)
-        return Clip(source, look_at_photo(model, path, cache), notes=tuple(photo_warnings(model, path, cache)))
+        known = look_over_photo(model, path, cache)
+        node = look_at_photo(model, path, cache)
+        return Clip(source, node, notes=tuple(known.warnings), strange=bool(known.strange))
     footage = open_video(model, source, cache, progress)
     notes = [model.note] if model.note and Path(source).exists() else []  # frames of a corpus are taken as they are
-    notes += domain_warnings(model, [footage], cache)
+    known = familiarity(model, [footage], cache)
+    notes += known.warnings
     last = max(footage.video.duration, float(footage.video.times[-1])) if end is None else end
     first = max(0.0, last - LAST) if start is None else start
     if first >= last:
         raise InputError(source, f"{clock(first)} is not before {clock(last)}", "Choose a span within the video.")
-    return replace(clip_of(model, footage, first, last, cache), notes=tuple(notes))
+    return replace(clip_of(model, footage, first, last, cache), notes=tuple(notes), strange=bool(known.strange))
 
 
 def clip_of(model: ToolModel, footage: Footage, start: float, end: float, cache: Cache) -> Clip:

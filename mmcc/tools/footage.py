@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 # 0.275 for 0.272 by all pairs.
 LOOKABLE = 144
 _SPACES = ("z", "pi")
-SAID_WITHIN = 5.0  # seconds: what is said further away is about something else
+SAID_WITHIN = 2.0  # seconds: what is said further away is not being said then
 Begin = Callable[[int], "Progress"]  # from the number of videos to read, as mmcc.progress.file_progress makes it
 
 
@@ -74,7 +74,7 @@ class Footage:
         return self.task.steps if self.task else ()
 
     def said_at(self, time: float) -> str:
-        """The utterance at a time, or the nearest within 5 s of it; "" if there is none."""
+        """The utterance at a time, or the nearest within 2 s of it; "" if there is none."""
         best, text = SAID_WITHIN, ""
         for utterance in self.video.utterances:
             apart = max(utterance.start - time, time - utterance.end, 0.0)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from mmcc.corpus import Corpus
 from mmcc.errors import InputError
 from mmcc.tools.cache import Answer, Cache
-from mmcc.tools.domain import domain_warnings
+from mmcc.tools.familiar import domain_warnings
 from mmcc.tools.footage import Footage, at_size, open_footage
 from mmcc.tools.model import ToolModel
 

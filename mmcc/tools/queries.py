@@ -20,6 +20,7 @@ from mmcc.corpus.format import is_corpus
 from mmcc.errors import InputError
 from mmcc.pretrained import shipped_names
 from mmcc.tools.cache import Answer, Cache
+from mmcc.tools.familiar import Familiarity, picture_warnings
 from mmcc.tools.footage import Begin, Footage, open_footage
 from mmcc.tools.model import ToolModel
 
@@ -35,8 +36,13 @@ class Texts:
     """Texts as a model reads them."""
 
     pi: Floats  # [T, D]
-    unknown: list[str]  # words it does not know, in order
-    strangers: list[str]  # texts without a word it knows
+    unknown_of: dict[str, list[str]]  # by text: its content words that the model does not know, in order
+    strangers: list[str]  # texts without a content word that it knows
+
+    @property
+    def unknown(self) -> list[str]:
+        """All words that the model does not know, in order."""
+        return list(dict.fromkeys(word for words in self.unknown_of.values() for word in words))
 
     def warnings(self, model: ToolModel) -> list[str]:
         if not self.unknown:
@@ -55,17 +61,17 @@ class Node:
 
 def read_texts(model: ToolModel, texts: Sequence[str], cache: Cache) -> Texts:
     """Embed texts; InputError for a model without text, and if none of the words is known."""
-    answer = cache.remember("texts", [model.checksum, *texts], lambda: _embed_texts(model, texts))
-    found = Texts(answer.arrays["pi"], answer.facts["unknown"], answer.facts["strangers"])
+    answer = cache.remember("texts", ["2", model.checksum, *texts], lambda: _embed_texts(model, texts))
+    found = Texts(answer.arrays["pi"], answer.facts["unknown_of"], answer.facts["strangers"])
     if len(found.strangers) == len(set(texts)):
         refuse_strangers(model, found)
     return found
 
 
 def refuse_strangers(model: ToolModel, texts: Texts) -> None:
-    """InputError if any text has no known word, for queries that need them all."""
+    """InputError if no content word of a text is known, for queries that need them all."""
     if texts.strangers:
-        cause = f"knows no word of {', '.join(repr(text) for text in texts.strangers[:3])}"
+        cause = f"knows no content word of {', '.join(repr(text) for text in texts.strangers[:3])}"
         raise InputError(model.name, cause, "Use other words: its vocabulary.txt lists those it knows.")
 
 
@@ -106,20 +112,23 @@ def look_at_photo(model: ToolModel, path: Path, cache: Cache) -> Node:
     return _as_node(cache.remember("node", key, make))
 
 
-def photo_warnings(model: ToolModel, path: Path, cache: Cache) -> list[str]:
+def look_over_photo(model: ToolModel, path: Path, cache: Cache) -> Familiarity:
     """Warns if a photo is unlike the training data, and of assumptions about how to read it."""
     from mmcc.media.photos import photo_checksum
 
     def make() -> Answer:
         from mmcc.media.photos import fitted, read_photo
-        from mmcc.tools.domain import domain_warning
 
         picture = fitted(read_photo(path), path, model.size, cast("Fit", model.fit))
-        return Answer(facts={"warning": domain_warning(model, [picture], cache)})
+        line, strange = picture_warnings(model, [picture], cache)
+        return Answer(facts={"line": line, "strange": strange})
 
-    key = [model.checksum, photo_checksum(path), str(model.size), model.fit]
-    warning = cache.remember("photo_domain", key, make).facts["warning"]
-    return [each for each in (model.note, warning and f"{path.name}: {warning}") if each]
+    key = ["2", model.checksum, photo_checksum(path), str(model.size), model.fit]
+    found = cache.remember("photo_domain", key, make).facts
+    strange = frozenset({path.name} if found["strange"] else ())
+    line = [f"{path.name}: {found['line']}"] if found["line"] else []
+    notes = [model.note] if model.note else []
+    return Familiarity(line, notes, strange) if strange else Familiarity([], [*notes, *line], strange)
 
 
 def open_video(model: ToolModel, source: str, cache: Cache, progress: Begin | None = None) -> Footage:
@@ -163,20 +172,16 @@ def _some(names: Sequence[str]) -> str:
 
 
 def _embed_texts(model: ToolModel, texts: Sequence[str]) -> Answer:
-    from mmcc.data.vocabulary import UNKNOWN, Vocabulary, words_of
     from mmcc.models.nodes import TEXT
+    from mmcc.tools.words import understood
 
     if TEXT not in model.adapter.modalities:
         cause = "was trained without text and cannot read any"
         raise InputError(model.name, cause, f"Choose a model of video and text, such as {shipped_names()[0]}.")
-    vocabulary = Vocabulary.load(model.folder / "vocabulary.txt")
-    words = {text: words_of(text) for text in texts}
-    every = list(dict.fromkeys(word for found in words.values() for word in found))
-    ids = vocabulary.encode(every, 1)[:, 0]
-    unknown = {word for word, number in zip(every, ids, strict=True) if number == UNKNOWN}
-    strangers = [text for text, found in words.items() if not set(found) - unknown]
+    found = dict(zip(texts, understood(model.folder, texts), strict=True))
     pi = cast("TextAdapter", model.adapter).embed_texts(list(texts)).pi.numpy()
-    return Answer({"pi": pi}, {"unknown": [word for word in every if word in unknown], "strangers": strangers})
+    unknown = {text: each.unknown for text, each in found.items()}
+    return Answer({"pi": pi}, {"unknown_of": unknown, "strangers": [t for t, each in found.items() if each.stranger]})
 
 
 def _node(model: ToolModel, node: Embedding) -> Answer:

@@ -17,7 +17,7 @@ from mmcc.errors import InputError
 from mmcc.evaluation.search import Floats, Ints, best_apart, changes, hide_near, scores_of
 from mmcc.text import parse_clock
 from mmcc.tools.cache import Cache
-from mmcc.tools.domain import domain_warnings
+from mmcc.tools.familiar import domain_warnings
 from mmcc.tools.footage import Footage
 from mmcc.tools.model import ToolModel
 from mmcc.tools.queries import (
@@ -26,8 +26,8 @@ from mmcc.tools.queries import (
     is_photo,
     look_at,
     look_at_photo,
+    look_over_photo,
     open_video,
-    photo_warnings,
     read_texts,
     refuse_strangers,
 )
@@ -172,7 +172,9 @@ class Searcher:
         if is_photo(frame) and Path(frame).exists():
             path = Path(frame)
             return _Seen(
-                look_at_photo(self.model, path, self.cache), path, photo_warnings(self.model, path, self.cache)
+                look_at_photo(self.model, path, self.cache),
+                path,
+                look_over_photo(self.model, path, self.cache).warnings,
             )
         name, at, moment = frame.rpartition("@")
         if not at:

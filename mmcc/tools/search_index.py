@@ -34,7 +34,7 @@ from mmcc.errors import InputError
 from mmcc.evaluation.search import SearchableNodes
 from mmcc.files import replace_text, writing
 from mmcc.tools.cache import Cache
-from mmcc.tools.domain import domain_warnings
+from mmcc.tools.familiar import domain_warnings
 from mmcc.tools.footage import Begin, Footage, open_footage
 from mmcc.tools.model import ToolModel
 

@@ -15,12 +15,14 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mmcc.corpus.source import Skipped
 from mmcc.errors import InputError
+from mmcc.tools.blank import blank_frames
 from mmcc.tools.cache import Answer, Cache
 from mmcc.tools.footage import Footage, all_skipped
 from mmcc.tools.model import ToolModel
@@ -28,6 +30,8 @@ from mmcc.tools.model import ToolModel
 CLEAR = 2.0  # times chance from which a change counts as clear: in a still video every pair has 1
 KEPT = 100  # pairs cached per video; a smaller request is answered from these
 WINDOW = 10.0  # seconds: two pairs that begin and end within it show the same change
+GAP = 3.0  # seconds between before and after: what is nearer is one moment seen twice
+_AT_ONCE = 64  # frames looked at together for blank ones
 Progress = Callable[[list[str]], Iterable[str]]
 
 
@@ -74,6 +78,7 @@ class VideoChanges:
     footage: Footage
     changes: list[Change]
     narration: Narration
+    blank: int = 0  # frames that were left out because they show nothing
 
     @property
     def is_clear(self) -> bool:
@@ -97,6 +102,15 @@ class FoundChanges:
             if not video.is_clear
         ]
 
+    @property
+    def left_out(self) -> list[str]:
+        """Which frames were not considered, for the user."""
+        blank = {video.footage.name: video.blank for video in self.videos if video.blank}
+        if not blank:
+            return []
+        who = next(iter(blank)) if len(blank) == 1 else f"{len(blank)} videos"
+        return [f"{who}: {sum(blank.values())} frames left out: blank, fades or titles (--keep-blank keeps them)"]
+
     def best(self, top: int, per_video: int | None = None) -> list[Change]:
         """Across all videos, best first; at most `per_video` from each."""
         every = [change for video in self.videos for change in video.changes[:per_video]]
@@ -110,34 +124,55 @@ def find_changes(
     *,
     top: int = 10,
     window: float = WINDOW,
+    gap: float = GAP,
     any_direction: bool = False,
+    keep_blank: bool = False,
     progress: Progress = iter,
 ) -> FoundChanges:
-    """The best pairs of every video; the second frame is the later one unless `any_direction`."""
+    """The best pairs of every video, at least `gap` seconds apart; the second frame is the later one unless
+    `any_direction`; frames that show nothing (mmcc.tools.blank) are left out unless `keep_blank`."""
+    asked = _Asked(max(top, KEPT), window, gap, any_direction, keep_blank)
     by_key = {each.key: each for each in footage}
     videos: list[VideoChanges] = []
     skipped: list[Skipped] = []
     for key in progress(list(by_key)):
         each = by_key[key]
         try:
-            changes = _changes_of(model, each, cache, max(top, KEPT), window, any_direction)
+            changes = _changes_of(model, each, cache, asked)
         except InputError as error:
             skipped.append(Skipped(each.name, f"{error.cause}. {error.remedy}".strip()))
             continue
         if changes.changes:
             videos.append(changes)
         else:
-            skipped.append(Skipped(each.name, "has a single frame, so nothing changes"))
+            skipped.append(Skipped(each.name, _why_none(changes, asked)))
     if not videos:
         raise all_skipped(skipped)
     return FoundChanges(videos, skipped)
 
 
-def _changes_of(
-    model: ToolModel, footage: Footage, cache: Cache, count: int, window: float, any_direction: bool
-) -> VideoChanges:
-    key = [model.checksum, footage.key, str(count), f"{window:g}", str(any_direction)]
-    kept = cache.remember("transitions", key, lambda: _compute(model, footage, cache, count, window, any_direction))
+class _Asked(NamedTuple):
+    """What determines the pairs of a video."""
+
+    top: int
+    window: float
+    gap: float
+    any_direction: bool
+    keep_blank: bool
+
+
+def _why_none(found: VideoChanges, asked: _Asked) -> str:
+    frames = len(found.footage.video.times)
+    if frames < 2:
+        return "has a single frame, so nothing changes"
+    if frames - found.blank < 2:
+        return "shows nothing but blank frames, fades and titles. --keep-blank keeps them"
+    return f"has no two frames that are {asked.gap:g} s apart. Lower --gap"
+
+
+def _changes_of(model: ToolModel, footage: Footage, cache: Cache, asked: _Asked) -> VideoChanges:
+    key = [model.checksum, footage.key, *map(str, asked)]
+    kept = cache.remember("transitions", key, lambda: _compute(model, footage, cache, asked))
     chance = _log_chance(len(footage.video.times), kept.facts["has_past"])
     changes = [
         Change(footage, u, v, value, (value - chance) / math.log(10))
@@ -145,17 +180,24 @@ def _changes_of(
     ]
     said = (kept.arrays[name].tolist() for name in ("text_times", "text_concreteness"))
     times, concreteness = said
-    return VideoChanges(footage, changes, Narration(times, kept.facts["texts"], concreteness))
+    return VideoChanges(footage, changes, Narration(times, kept.facts["texts"], concreteness), kept.facts["blank"])
 
 
-def _compute(
-    model: ToolModel, footage: Footage, cache: Cache, count: int, window: float, any_direction: bool
-) -> Answer:
+def _compute(model: ToolModel, footage: Footage, cache: Cache, asked: _Asked) -> Answer:
     from mmcc.data.segments import NodeTimes
     from mmcc.evaluation.transitions import salient_transitions
 
     video = footage.embedded(model, cache)
-    found = salient_transitions(model.adapter, video, top=count, window=window, forward_only=not any_direction)
+    blank = np.zeros(len(video.times), bool) if asked.keep_blank else _blank_frames(footage, cache)
+    found = salient_transitions(
+        model.adapter,
+        video,
+        top=asked.top,
+        window=asked.window,
+        forward_only=not asked.any_direction,
+        gap=asked.gap,
+        left_out=blank,
+    )
     concrete = np.zeros(len(video.text_times))
     if video.utterances is not None and len(video.utterances.pi) and len(video.times):
         concrete = (video.utterances.pi @ video.frames.pi.T).amax(dim=1).double().numpy()
@@ -166,7 +208,23 @@ def _compute(
         "text_times": np.asarray(video.text_times, np.float64),
         "text_concreteness": concrete,
     }
-    return Answer(arrays, {"has_past": model.adapter.past is not None, "texts": NodeTimes.of(footage.video).texts})
+    facts = {"has_past": model.adapter.past is not None, "texts": NodeTimes.of(footage.video).texts}
+    return Answer(arrays, {**facts, "blank": int(blank.sum())})
+
+
+def _blank_frames(footage: Footage, cache: Cache) -> NDArray[np.bool_]:
+    """[n]: which frames of a video show nothing; vectors cannot tell."""
+    count = len(footage.video.times)
+    if footage.corpus.manifest.encoding == "float32":
+        return np.zeros(count, bool)
+
+    def make() -> Answer:
+        parts = (
+            np.asarray(footage.video.frames(first, min(first + _AT_ONCE, count))) for first in range(0, count, _AT_ONCE)
+        )
+        return Answer({"blank": blank_frames(parts)})
+
+    return cache.remember("blank", [footage.key], make).arrays["blank"]
 
 
 def _log_chance(frames: int, has_past: bool) -> float:

@@ -15,6 +15,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -26,18 +27,17 @@ from mmcc.corpus.folder import VIDEO_SUFFIXES
 from mmcc.corpus.format import is_corpus
 from mmcc.corpus.source import LabelledClip, Skipped
 from mmcc.errors import InputError
-from mmcc.evaluation.set_order import By, SetOrder, order_set
+from mmcc.evaluation.set_order import OF_KITCHEN_BY_CHANCE, By, SetOrder, confidence_by_chance, order_set
 from mmcc.metrics import kendall_tau
+from mmcc.pretrained import SHIPPED
 from mmcc.text import clock, one_line, storable
 from mmcc.tools.cache import Answer, Cache
-from mmcc.tools.domain import domain_warning, domain_warnings
+from mmcc.tools.familiar import familiarity, picture_warnings, why_strange
 from mmcc.tools.footage import Begin, Footage, open_footage
 from mmcc.tools.model import ToolModel
+from mmcc.tools.pair_scores import log_scores, score_pictures
 
 if TYPE_CHECKING:
-    from torch import Tensor
-
-    from mmcc.evaluation.adapter import Embedding, ModelAdapter
     from mmcc.media.pictures import Pixels
 
 Floats = NDArray[np.float64]
@@ -46,7 +46,6 @@ Progress = Callable[[list[str]], Iterable[str]]  # wraps the names to process, a
 CLIPS = 8  # that a video without labelled clips is cut into: a row that fits on a sheet
 PHOTOS, LABELLED, EQUAL = "photos", "labelled segments", "equal stretches"  # as JSON has them
 SCHEMA = 1
-_AT_ONCE = 64  # pictures embedded together
 
 
 @dataclass(frozen=True)
@@ -84,11 +83,26 @@ class Unshuffled:
     found: SetOrder
     log_P_nn: Floats  # of Eq. 12
     footage: Footage | None = field(default=None, repr=False)
-    warning: str | None = None  # that photos look unlike the training data; those of videos are in UnshuffleResult
+    note: str = ""  # on how photos compare with the training data; those on videos are in UnshuffleResult
+    strange: str = ""  # why the model is not to be trusted here: it was trained on something else
+    calibrated: bool = False  # whether the probabilities were fitted for this model, and for such pictures
 
     @property
     def ordered(self) -> list[Thing]:
         return [self.things[at] for at in self.found.order]
+
+    @cached_property
+    def guess(self) -> str:
+        """Why the order is no better than a guess; "" if it may be."""
+        if self.strange:
+            return self.strange
+        if self.calibrated:
+            known = OF_KITCHEN_BY_CHANCE
+            bound = known[min(len(self.things), len(known) + 1) - 2]
+        else:
+            bound = confidence_by_chance(self.log_P_nn, self.by)
+        confidence = f"its confidence, {self.found.confidence:.2f}, is less than random scores reach ({bound:.2f})"
+        return confidence if self.found.confidence < bound else ""
 
     @property
     def kendall_tau(self) -> float | None:
@@ -109,7 +123,9 @@ class Unshuffled:
                 {"from": a.key, "to": b.key, "probability": before, "transition": transition}
                 for a, b, before, transition in links
             ],
+            "guess": bool(self.guess),
             "confidence": found.confidence,
+            "calibrated": self.calibrated,
             "probability": found.probability,
             "runner_up": {
                 "order": [each for at in found.runner_up for each in self.things[at].to_json()],
@@ -159,17 +175,19 @@ def unshuffle(
         with _noting(failed):
             found = unshuffle_photos(model, name, photos, cache, skipped, by=by, progress=progress)
             sets.append(found)
-            warnings += [f"{found.name or 'the photos'}: {found.warning}"] if found.warning else []
+            warnings += [f"{found.name or 'the photos'}: {found.note}"] if found.note else []
     for source, video in videos:
         with _noting(failed):
             opened = open_footage(model, [source], cache, progress=begin)
             skipped += opened.skipped
             warnings += [note for note in opened.notes if note not in warnings]
             asked = _asked_for(opened.footage, source, video)
-            warnings += domain_warnings(model, asked, cache)
+            known = familiarity(model, asked, cache)
+            warnings += known.warnings
             for footage in asked:
                 with _noting(failed):
-                    sets.append(unshuffle_footage(model, footage, cache, by=by, clips=clips))
+                    strange = why_strange(model) if footage.name in known.strange else ""
+                    sets.append(unshuffle_footage(model, footage, cache, by=by, clips=clips, strange=strange))
     if not sets:
         raise failed[0]
     return UnshuffleResult(sets, [*skipped, *map(_skipped, failed)], warnings)
@@ -238,7 +256,7 @@ def unshuffle_photos(
         with _noting(unread):
             files.setdefault(photo_checksum(path), []).append(path)
     skipped += map(_skipped, unread)
-    key = [model.checksum, str(model.size), model.fit, str(reads_heic()), *sorted(files)]
+    key = ["2", model.checksum, str(model.size), model.fit, str(reads_heic()), *sorted(files)]
     answer = cache.remember("photos", key, lambda: _look_at_photos(model, files, cache, progress))
     shown: dict[int, list[Path]] = {}
     for content, paths in files.items():
@@ -249,9 +267,16 @@ def unshuffle_photos(
     if len(shown) < 2:
         _too_few(photos, shown, skipped)
     things = [_photo(sorted(shown[at])) for at in range(len(shown))]
-    log_P = answer.arrays["log_P"]
-    found, warning = order_set(log_P, by), answer.facts["warning"]
-    return Unshuffled(one_line(Path(name).name), PHOTOS, by, things, found, log_P, warning=warning)
+    log_P, note = answer.arrays["log_P"], answer.facts["note"]
+    strange = why_strange(model) if answer.facts["strange"] else ""
+    found, calibrated = order_set(log_P, by), _is_calibrated(model, strange)
+    called = one_line(Path(name).name)
+    return Unshuffled(called, PHOTOS, by, things, found, log_P, note=note, strange=strange, calibrated=calibrated)
+
+
+def _is_calibrated(model: ToolModel, strange: str) -> bool:
+    """The exponent of the probabilities was chosen for one model, on pictures like those it was trained on."""
+    return not strange and model.folder == SHIPPED / "kitchen"
 
 
 def _photo(paths: list[Path]) -> Thing:
@@ -289,53 +314,17 @@ def _look_at_photos(
         shown[content] = hashlib.sha256(repr(pixels.shape).encode() + pixels.tobytes()).hexdigest()
         pictures[shown[content]] = pixels
     numbers = {picture: number for number, picture in enumerate(sorted(pictures))}
-    log_P = _transitions_of(model, [pictures[each] for each in numbers]) if len(numbers) > 1 else np.empty((0, 0))
+    log_P = score_pictures(model, [pictures[each] for each in numbers]) if len(numbers) > 1 else np.empty((0, 0))
     facts = {"pictures": {content: numbers[picture] for content, picture in shown.items()}, "refused": refused}
-    facts["warning"] = domain_warning(model, list(pictures.values()), cache)
-    return Answer({"log_P": log_P}, facts)
-
-
-def _transitions_of(model: ToolModel, pictures: Sequence[Pixels]) -> Floats:
-    """log P(u → v) by Eq. 12. Photos have no narration, so all are equally concrete."""
-    import torch
-
-    from mmcc.evaluation.adapter import Embedding
-
-    alike = len({picture.shape for picture in pictures}) == 1
-    at_once = _AT_ONCE if alike else 1
-    with torch.inference_mode():
-        parts = [
-            model.adapter.embed_frames(torch.from_numpy(np.stack(pictures[first : first + at_once])))
-            for first in range(0, len(pictures), at_once)
-        ]
-        nodes = Embedding(*(torch.cat(side) for side in zip(*parts, strict=True)))
-        return np.asarray(_log_transitions(model.adapter, nodes).numpy() - 2 * np.log(len(pictures)), np.float64)
-
-
-def _log_transitions(adapter: ModelAdapter, nodes: Embedding) -> Tensor:
-    """Those of the evaluation, for three things or more. With two, each can only lead to the other, and Eq. 12 says
-    nothing: there the similarity in one direction is compared with that in the other.
-
-    P(u → v) = e^{s(u, v)} / (e^{s(u, v)} + e^{s(v, u)}),  s(u, v) = (g_fwd(u) · π_v + g_back(v) · π_u) / τ
-    """
-    from torch.nn.functional import logsigmoid
-
-    from mmcc.evaluation.adapter import finite
-    from mmcc.evaluation.unshuffling import log_transitions
-
-    if len(nodes.pi) > 2:
-        return log_transitions(adapter, nodes)
-    likeness = adapter.future(nodes) @ nodes.pi.T
-    if adapter.past is not None:
-        likeness = likeness + (adapter.past(nodes) @ nodes.pi.T).T
-    scores = likeness.double() / adapter.temperature
-    return finite(logsigmoid(scores - scores.T), adapter)
+    note, strange = picture_warnings(model, list(pictures.values()), cache)
+    return Answer({"log_P": log_P}, {**facts, "note": note, "strange": strange})
 
 
 def unshuffle_footage(
-    model: ToolModel, footage: Footage, cache: Cache, *, by: By = "pairs", clips: int = CLIPS
+    model: ToolModel, footage: Footage, cache: Cache, *, by: By = "pairs", clips: int = CLIPS, strange: str = ""
 ) -> Unshuffled:
-    """A video's labelled clips in order; if it has fewer than two, `clips` of equal length."""
+    """A video's labelled clips in order; if it has fewer than two, `clips` of equal length. `strange`: why the model is
+    not to be trusted with it."""
     video = footage.video
     kind = LABELLED if len(video.steps) > 1 else EQUAL
     spans = list(video.steps) if kind == LABELLED else _equal_clips(footage, clips)
@@ -348,7 +337,8 @@ def unshuffle_footage(
         for span, place in zip(answer.facts["segments"], answer.facts["places"], strict=True)
     ]
     log_P = answer.arrays["log_P"]
-    return Unshuffled(footage.name, kind, by, things, order_set(log_P, by), log_P, footage)
+    found, calibrated = order_set(log_P, by), _is_calibrated(model, strange)
+    return Unshuffled(footage.name, kind, by, things, found, log_P, footage, strange=strange, calibrated=calibrated)
 
 
 def _clip(clip: LabelledClip, place: int, texts: Sequence[str]) -> Thing:
@@ -380,5 +370,5 @@ def _look_at_clips(model: ToolModel, footage: Footage, clips: list[LabelledClip]
     with torch.inference_mode():
         state = clip_nodes(video, set_.clips)
         prior = log_prior(model.adapter, video, state)
-        log_P = _log_transitions(model.adapter, state) + prior[:, None] + prior
+        log_P = log_scores(model.adapter, state) + prior[:, None] + prior
     return Answer({"log_P": log_P.numpy()}, {"segments": set_.clips, "places": set_.places.tolist()})

@@ -11,7 +11,7 @@ from hypothesis.extra import numpy as arrays
 
 from mmcc.evaluation import set_order as bag_order
 from mmcc.evaluation.ordering import EXACT_UP_TO
-from mmcc.evaluation.set_order import order_set
+from mmcc.evaluation.set_order import confidence_by_chance, order_set
 
 
 def matrices(sizes=(2, 6)):
@@ -163,3 +163,17 @@ def test_a_sample_is_the_same_every_time():
 def test_one_thing_has_no_order():
     with pytest.raises(ValueError, match="two items"):
         order_set([[0.0]])
+
+
+def test_confidence_by_chance_is_that_of_scores_without_direction():
+    random = np.random.default_rng(0)
+    clear = np.array([[3.0 * (v > u) for v in range(6)] for u in range(6)])  # each leads to all after it
+    assert order_set(clear).confidence > confidence_by_chance(clear) + 0.03 > 0.55
+    none = [random.normal(size=(6, 6)) for _ in range(30)]
+    above = [order_set(each).confidence > confidence_by_chance(each) for each in none]
+    assert 0.2 < np.mean(above) < 0.8  # as often as not
+    assert confidence_by_chance(np.zeros((5, 5))) == pytest.approx(0.5)
+
+
+def test_confidence_by_chance_is_not_told_of_two_or_of_many():
+    assert confidence_by_chance(np.eye(2)) == confidence_by_chance(np.eye(9)) == 0.5

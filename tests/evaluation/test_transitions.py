@@ -49,10 +49,11 @@ def log_probabilities_by_hand(adapter, video):
     return table
 
 
-def greedy_by_hand(scores, times, top, window, forward_only):
+def greedy_by_hand(scores, times, top, window, forward_only, gap=0.0, left_out=()):
     """All pairs, best first; a pair is passed over when both its times are near those of one taken before."""
     n = len(times)
     pairs = [(u, v) for u in range(n) for v in range(n) if u != v and not (forward_only and v < u)]
+    pairs = [(u, v) for u, v in pairs if abs(times[u] - times[v]) >= gap and not {u, v} & set(left_out)]
     taken = []
     for u, v in sorted(pairs, key=lambda pair: -scores[pair[0]][pair[1]]):
         if len(taken) == top:
@@ -97,6 +98,28 @@ def test_the_search_in_blocks_is_greedy_over_all_pairs(adapter, frames, seed, wi
     assert [(each.from_frame, each.to_frame) for each in found] == expected
     for each in found:
         assert each.from_time == video.times[each.from_frame] and each.to_time == video.times[each.to_frame]
+        assert each.log_probability == pytest.approx(scores[each.from_frame][each.to_frame], abs=1e-9)
+
+
+@settings(max_examples=25)
+@given(
+    adapters,
+    st.integers(3, 110),
+    st.integers(0, 10**6),
+    st.sampled_from([0.0, 3.0, 25.0, 1e4]),
+    st.sets(st.integers(0, 109)),
+    st.booleans(),
+)
+def test_pairs_too_close_and_frames_left_out_are_passed_over(adapter, frames, seed, gap, hidden, forward_only):
+    video = drawn_video(frames, seed=seed, uneven=bool(seed % 2))
+    from_nE, to_nE = transition_factors(adapter, video)
+    scores = (from_nE @ to_nE.T).tolist()
+    left_out = np.isin(np.arange(frames), list(hidden))
+    expected = greedy_by_hand(scores, video.times.tolist(), 10, 5.0, forward_only, gap, np.flatnonzero(left_out))
+    options = {"top": 10, "window": 5.0, "forward_only": forward_only, "gap": gap, "left_out": left_out}
+    found = salient_transitions(adapter, video, block=32, **options)
+    assert [(each.from_frame, each.to_frame) for each in found] == expected
+    for each in found:  # still normalized over all frames
         assert each.log_probability == pytest.approx(scores[each.from_frame][each.to_frame], abs=1e-9)
 
 

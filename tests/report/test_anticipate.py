@@ -1,5 +1,6 @@
 """What comes next, as people see it."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -34,3 +35,20 @@ def test_a_card_marks_the_steps_that_do_come():
     text = anticipation_card(ranked(footage=footage), "heat pan", {"crack egg", "serve <egg>"}, "a note")
     assert text.count("✓") == 2 and text.count("<li>") == 3 and "serve &lt;egg&gt;" in text
     assert "heat pan" in text and "1:05" in text and "62\N{NO-BREAK SPACE}%" in text and "a note" in text
+
+
+def test_steps_understood_in_part_stand_apart():
+    partly = replace(ranked(), unknown={"serve <egg>": ["<egg>", "wok"]})
+    lines = render(partly).splitlines()
+    apart = lines.index("  Understood only in part, so not to be compared with the others:")
+    assert lines[apart - 2].endswith("█" * 9) and lines[apart - 1] == ""
+    assert "serve <egg>" in lines[apart + 1] and lines[apart + 1].endswith("(unknown: <egg>, wok)")
+    assert partly.to_json()["steps"][2]["unknown"] == ["<egg>", "wok"] and partly.to_json()["steps"][0]["unknown"] == []
+
+
+def test_no_calibration_is_claimed_for_a_clip_unlike_the_training_data():
+    measured = ranked(SimpleNamespace(figures={"ece/steps/after": 0.012}))
+    strange = replace(measured, clip=replace(measured.clip, strange=True))
+    assert (measured.to_json()["calibrated"], measured.to_json()["calibration_error"]) == (True, 0.012)
+    assert (strange.to_json()["calibrated"], strange.to_json()["calibration_error"]) == (False, None)
+    assert "points" not in render(strange) and "not calibrated for such footage" in render(strange)

@@ -138,3 +138,24 @@ def test_a_drawing_is_saved_as_png_or_with_a_quality_as_jpeg(tmp_path):
             image.width / 2,
             image.height / 2,
         )
+
+
+def test_warnings_are_drawn_in_red_above_the_pictures(tmp_path):
+    plain = drawn(tmp_path, "title", [[Tile(None)]])
+    warned = drawn(tmp_path, "title", [[Tile(None)]], warnings=["do not rely on it"])
+    rows = [np.flatnonzero((each[..., 0] - each[..., 1] > 100).any(axis=1)) for each in (plain, warned)]
+    assert len(rows[0]) == 0 < len(rows[1]) and rows[1].max() < len(warned) / 3
+
+
+def test_a_drawing_that_fails_leaves_the_old_one(tmp_path, monkeypatch):
+    path = tmp_path / "sheet.png"
+    path.write_bytes(b"old")
+
+    def interrupted(self, file, **options):
+        file.write_bytes(b"half")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Image.Image, "save", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        save(Image.new("RGB", (4, 4)), path)
+    assert path.read_bytes() == b"old" and list(tmp_path.iterdir()) == [path]

@@ -1,5 +1,6 @@
 """Orders as people see them."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -19,12 +20,49 @@ def test_text_lists_the_order_and_how_sure_it_is(dawn, cache, photos):
         path.name for path in photos
     ]
     assert all(line.split()[1].endswith("%") for line in lines[2:6])
-    assert "confidence 0." in lines[7] and "runner-up" in lines[8]
+    assert "not calibrated" in lines[6]
+    assert lines[7].endswith("(0.5: a guess), not calibrated for this model") and "runner-up" in lines[8]
+
+
+def as_calibrated(outcome):
+    """As of a model that the probabilities were fitted for."""
+    return replace(outcome, sets=[replace(set_, calibrated=True) for set_ in outcome.sets])
+
+
+def test_calibrated_probabilities_are_called_that(dawn, cache, photos):
+    text = render(as_calibrated(unshuffle(dawn, photos, cache)))
+    assert "probability that any two are in the right order; that all are: " in text and "not calibrated" not in text
 
 
 def test_the_order_of_many_is_said_to_be_estimated(dawn, cache, tmp_path):
     many = [grey(tmp_path / "many", f"{at}.png", 20 + 11 * at) for at in range(20)]
-    assert "estimated" in render(unshuffle(dawn, many, cache))
+    assert "estimated" in render(as_calibrated(unshuffle(dawn, many, cache)))
+
+
+def test_a_guess_is_called_one_first_of_all(dawn, cache, photos, tmp_path):
+    sure = unshuffle(dawn, photos, cache)
+    strange = replace(sure, sets=[replace(set_, strange="the pictures are odd") for set_ in sure.sets])
+    assert render(sure).startswith("5 photos") and not sure.to_json()["guess"]
+    assert render(strange).splitlines()[0] == "This order is no better than a guess: the pictures are odd."
+    assert strange.to_json()["guess"] and not strange.to_json()["calibrated"]
+    unsure = as_calibrated(sure)  # on the kitchen model's scale this confidence is low
+    assert unsure.to_json()["guess"] and "is less than random scores reach (0.56)" in render(unsure).splitlines()[0]
+    assert render(replace(strange, sets=[*strange.sets, *sure.sets])).count("no better than a guess") == 1
+    heights = []
+    for name, outcome in (("sure", sure), ("strange", strange)):
+        draw(outcome, tmp_path / f"{name}.png")
+        with Image.open(tmp_path / f"{name}.png") as sheet:
+            red = np.asarray(sheet.convert("RGB"), int)
+        heights.append((red[..., 0] - red[..., 1] > 100).sum())
+    assert heights[0] == 0 < heights[1]  # the line is drawn, in red
+
+
+def test_copies_appear_all_or_none(dawn, cache, photos, tmp_path):
+    outcome, out = unshuffle(dawn, photos, cache), tmp_path / "out" / "copies"
+    photos[2].unlink()
+    with pytest.raises(InputError, match="copies: cannot be written"):
+        copy_numbered(outcome, out)
+    assert list((tmp_path / "out").iterdir()) == []
 
 
 def test_a_card_has_the_true_places(kitchen):

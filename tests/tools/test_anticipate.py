@@ -174,7 +174,7 @@ def test_wrong_questions_are_told_in_a_line(kitchen, tmp_path, capsys):
         ([run, clip], 2, "--steps FILE or --task NAME"),
         ([run, clip, *good, "--from", "soon"], 2, "is not a time"),
         ([run, clip, *good, "--top", "0"], 2, "at least 1"),
-        ([run, clip, *good], 3, "knows no word"),
+        ([run, clip, *good], 3, "knows no content word"),
         ([run, str(tmp_path / "missing.mp4"), *task], 3, "missing.mp4"),
         ([run, str(tmp_path / "text.mp4"), *task], 3, "text.mp4"),
         ([run, str(tmp_path / "empty"), *task], 3, "empty"),
@@ -190,3 +190,26 @@ def test_wrong_questions_are_told_in_a_line(kitchen, tmp_path, capsys):
         shown = capsys.readouterr()
         assert (found, shown.out) == (code, ""), command
         assert said in shown.err and "Traceback" not in shown.err
+
+
+def test_a_step_is_not_ranked_by_words_the_model_does_not_know(make_clip, tmp_path, capsys):
+    """ "in the" is known, and says nothing; the clip is a test card, so that nothing is calibrated either."""
+    clip = make_clip("card.mp4", seconds=6, size="160x120")
+    listed = ["flip the pancake", "put it in the wok", "pour in the tofu", "crack the egg"]
+    (tmp_path / "steps.txt").write_text("\n".join(listed))
+    assert main(["anticipate", "kitchen", str(clip), "--steps", str(tmp_path / "steps.txt"), "--json"]) == 4
+    told = json.loads(capsys.readouterr().out)
+    assert told["skipped"] == [{"path": "put it in the wok", "reason": "kitchen does not know wok"}]
+    assert [each["unknown"] for each in told["steps"]] == [[], [], ["tofu"]]
+    assert told["steps"][2]["text"] == "pour in the tofu"
+    assert any(line.startswith("kitchen does not know the words: tofu. 1 step is judged") for line in told["warnings"])
+    assert told["calibrated"] is False and told["calibration_error"] is None
+
+
+def test_a_model_without_a_vocabulary_knows_every_word(kitchen, steps, tmp_path, monkeypatch):
+    model, cache = kitchen.model(), Cache(tmp_path / "cache")
+    clip = open_clip(model, str(kitchen.videos[0]), cache)
+    _ = model.adapter  # loaded with its vocabulary; only the file is out of sight
+    monkeypatch.setattr("mmcc.tools.words.VOCABULARY", "none.txt")
+    found = anticipate(model, clip, ["flambé the zorkmid", *steps[:1]], cache)
+    assert found.skipped == [] and found.unknown == {} and len(found.steps) == 2

@@ -1,168 +1,142 @@
-"""Footage unlike a model's training data is warned of, and its own is not."""
-
-import json
-import shutil
+"""How far vectors are from those of training videos: the equations, the limits, and their files."""
 
 import numpy as np
 import pytest
-from PIL import Image
+from hypothesis import given
+from hypothesis import strategies as st
 
-from mmcc.cli.main import main
-from mmcc.corpus import Corpus
 from mmcc.errors import InputError
-from mmcc.tools.cache import Cache
-from mmcc.tools.domain import (
-    Domain,
-    domain_of,
-    domain_warning,
-    domain_warnings,
-    fit_domain,
-    load_domain,
-    looks,
-    save_domain,
-)
-from mmcc.tools.footage import open_footage
-from mmcc.tools.model import open_model
+from mmcc.tools.cache import Answer
+from mmcc.tools.domain import COUNTS, EMBEDDING, LOOKS, Domain, load_domain, save_domain
+from mmcc.tools.looks import Photographs
 
 RIDGE = 0.03
 
 
-def distance_by_hand(domain, looks_nK):
+def distance_by_hand(domain, vectors_nD):
     """The equation, with an inverse in place of a solver."""
-    apart = (np.mean(looks_nK, axis=0) - domain.mean) / domain.spread
-    covariance = domain.between + domain.within / len(looks_nK) + RIDGE * np.eye(len(apart))
-    return np.sqrt(apart @ np.linalg.inv(covariance) @ apart / len(apart))
+    x = (np.mean(vectors_nD, axis=0) - domain.mean) @ domain.projection
+    covariance = domain.between + domain.within / len(vectors_nD) + RIDGE * np.eye(len(x))
+    return np.sqrt(x @ np.linalg.inv(covariance) @ x / len(x))
 
 
-@pytest.fixture
-def videos():
-    """Looks of 60 videos of three figures: videos differ, and their frames do."""
-    random = np.random.default_rng(0)
-    return [random.normal(size=3) + 0.3 * random.normal(size=(20, 3)) for _ in range(60)]
-
-
-def test_equals_the_equation(videos):
-    domain = Domain.fit(videos[:40], videos[40:])
-    for looks_nK in (videos[50], videos[3][:1], videos[7][:5] + 4):
-        assert domain.distance(looks_nK) == pytest.approx(distance_by_hand(domain, looks_nK))
-
-
-def test_by_hand_in_one_figure():
-    domain = Domain(
-        np.array([2.0]), np.array([0.5]), np.array([[0.6]]), np.array([[0.4]]), threshold=1.0, threshold_of_few=2.0
-    )
-    # (3 - 2) / 0.5 = 2 apart; 0.6 + 0.4 / 4 + 0.03 = 0.73
-    assert domain.distance(np.array([[2.5], [3.5], [2.0], [4.0]])) == pytest.approx(2 / np.sqrt(0.73))
-
-
-def test_the_threshold_lets_held_out_videos_pass_and_stops_others(videos):
-    domain = Domain.fit(videos[:40], videos[40:])
-    passed = [domain.distance(looks_nK) <= domain.threshold for looks_nK in videos[40:]]
-    assert np.mean(passed) >= 0.95
-    assert domain.distance(videos[50] + 6) > domain.threshold
-    alone = [domain.distance(looks_nK[:1]) <= domain.limit(1) for looks_nK in videos[40:]]
-    assert np.mean(alone) >= 0.9
-    assert (domain.limit(3), domain.limit(4)) == (domain.threshold_of_few, domain.threshold)
-
-
-def test_few_frames_are_judged_more_mildly(videos):
-    domain = Domain.fit(videos[:40], videos[40:])
-    odd = np.full((1, 3), 3.0)
-    assert domain.distance(odd) < domain.distance(np.repeat(odd, 20, axis=0))
-
-
-def test_it_is_the_same_after_a_rest(videos, tmp_path):
-    domain = Domain.fit(videos[:40], videos[40:])
-    again = Domain.from_answer(domain.to_answer())
-    assert again.distance(videos[0]) == pytest.approx(domain.distance(videos[0]), rel=1e-4)
-    assert (again.threshold, again.threshold_of_few) == (domain.threshold, domain.threshold_of_few)
-    save_domain(domain, tmp_path / "domain.npz")
-    assert load_domain(tmp_path / "domain.npz").limit(1) == domain.limit(1)
-    (tmp_path / "domain.npz").write_bytes(b"damaged")
-    with pytest.raises(InputError, match=r"domain\.npz: cannot be read"):
-        load_domain(tmp_path / "domain.npz")
-
-
-def test_looks_of_plain_pictures():
-    plain = np.zeros((2, 48, 48, 3), np.uint8)
-    plain[1] = (255, 0, 0)
-    black, red = looks(plain)
-    assert len(black) == len(red) == 42
-    np.testing.assert_allclose(looks(np.full((1, 48, 48, 3), 255, np.uint8))[0, -8:], [0] * 7 + [1])  # one shade
-    np.testing.assert_allclose(black[:7], 0)  # means and spreads of the colours, saturation
-    np.testing.assert_allclose(red[:7], [1, 0, 0, 0, 0, 0, 1], atol=1e-6)
-    assert np.isfinite(looks(plain)).all()
+def some_videos(seed=0, count=60, dims=3):
+    """Videos differ, and their frames do."""
+    random = np.random.default_rng(seed)
+    return [random.normal(size=dims) + 0.3 * random.normal(size=(40, dims)) for _ in range(count)]
 
 
 @pytest.fixture(scope="module")
-def fresh_kitchen(kitchens):
-    """Videos that the shipped model has not seen: of another seed."""
-    return kitchens.kitchen_corpus(videos=12, seed=7, size=48, drawn=96)
+def videos():
+    return some_videos()
 
 
-def test_kitchen_videos_pass_as_files_and_as_a_corpus(fresh_kitchen, tmp_path):
-    model, cache = open_model("kitchen"), Cache(tmp_path)
-    files = open_footage(model, sorted((fresh_kitchen.kitchen / "videos").iterdir())[:3], cache).footage
-    assert domain_warnings(model, files, cache) == []
-    corpus = open_footage(model, [fresh_kitchen.pictures], cache).footage
-    assert len(corpus) == 12
-    assert domain_warnings(model, corpus, cache) == []
+@pytest.fixture(scope="module")
+def far_photographs():
+    """As varied as the videos, five units further along the first figure."""
+    return Photographs(np.array([5.0, 0, 0]), np.eye(3))
 
 
-def test_real_clips_are_warned_of(shared, tmp_path):
-    model, cache = open_model("kitchen"), Cache(tmp_path)
-    clips = open_footage(model, [shared / "clips"], cache).footage
-    assert len(clips) == 5
-    for clip in clips:
-        assert f"{clip.name}: unlike what kitchen was trained on" in domain_warnings(model, [clip], cache)[0]
-    told = domain_warnings(model, clips, cache)
-    assert told[0].startswith("5 of 5 videos")
-    assert told[1].startswith("3 of 5 videos")  # those that have captions: words it does not know
+@pytest.fixture(scope="module")
+def domain(videos, far_photographs):
+    return Domain.fit(videos[:40], videos[40:], photographs=far_photographs)
 
 
-def test_real_photos_are_warned_of(shared, tmp_path):
-    model = open_model("kitchen")
-    for folder in sorted((shared / "photos").iterdir()):
-        photos = [Image.open(path).convert("RGB").resize((144, 144)) for path in sorted(folder.glob("*.jpg"))]
-        assert domain_warning(model, [np.array(photo) for photo in photos], Cache(tmp_path)), folder
+def test_distance_equals_the_equation(domain, videos):
+    for vectors in (videos[50], videos[3][:1], videos[7][:5] + 4):
+        assert domain.distance(vectors) == pytest.approx(distance_by_hand(domain, vectors))
 
 
-def test_a_test_card_is_warned_of(make_clip, tmp_path):
-    model, cache = open_model("kitchen"), Cache(tmp_path)
-    clip = make_clip("card.mp4", seconds=6, size="160x120")
-    (line,) = domain_warnings(model, open_footage(model, [clip], cache).footage, cache)
-    assert line.startswith("card.mp4: unlike what kitchen was trained on (distance ")
+def test_by_hand_in_one_figure():
+    never = np.full(len(COUNTS), np.inf)
+    one = np.ones((1, 1))
+    domain = Domain(LOOKS, np.array([2.0]), 2 * one, 0.6 * one, 0.4 * one, never, np.array([0.1]), never)
+    vectors = np.array([[2.5], [3.5], [2.0], [4.0]])
+    # (3 - 2) * 2 = 2 apart; 0.6 + 0.4 / 4 + 0.03 = 0.73
+    assert domain.distance(vectors) == pytest.approx(2 / np.sqrt(0.73))
+    assert domain.likeness(vectors) == pytest.approx(0.2)
 
 
-def test_the_verb_says_it_on_stderr_and_in_json(make_clip, tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("MMCC_CACHE", str(tmp_path / "cache"))
-    clip = make_clip("card.mp4", seconds=6, size="160x120")
-    assert main(["transitions", "kitchen", str(clip), "--json"]) == 0
-    told = capsys.readouterr()
-    assert "unlike what kitchen was trained on" in told.err
-    assert "unlike what kitchen was trained on" in json.loads(told.out)["warnings"][0]
+def test_likeness_is_one_at_the_photographs_and_zero_at_the_training_data(domain, far_photographs, videos):
+    assert domain.likeness(far_photographs.mean[None]) == pytest.approx(1)
+    assert domain.likeness(np.concatenate(videos[:40])) == pytest.approx(0, abs=1e-9)
+    beside = far_photographs.mean + np.array([0, 3, 0])  # as much a photograph
+    assert domain.likeness(beside[None]) == pytest.approx(1, abs=0.3)
 
 
-def test_too_few_training_videos_say_so(kitchen, tmp_path):
-    assert fit_domain(Corpus.open(kitchen.corpus), 0.05, 32) is None
-    domain, why_not = domain_of(kitchen.model(), Cache(tmp_path))
-    assert domain is None
-    assert "too few" in why_not
+def test_held_out_videos_stay_below_the_limits_whatever_the_number_of_frames(domain):
+    random, fresh = np.random.default_rng(1), some_videos(seed=5, count=200)
+    for count in COUNTS:
+        shown = [each[random.permutation(len(each))[:count]] for each in fresh]
+        assert np.mean([domain.excess(each) > 1 for each in shown]) <= 0.05
 
 
-def test_a_run_of_your_own_is_fitted_once(kitchens, tmp_path):
-    run, own = tmp_path / "run", kitchens.kitchen_corpus(videos=12, size=48, features=True)
-    shutil.copytree(open_model("kitchen").folder, run)
-    (run / "domain.npz").unlink()
-    settings = {**json.loads((run / "corpus.json").read_text()), "path": str(own.pictures)}
-    (run / "corpus.json").write_text(json.dumps(settings))
-    cache = Cache(tmp_path / "cache")
-    first, _ = domain_of(open_model(run), cache)
-    (kept,) = (cache.folder / "domain").iterdir()
-    stamp = kept.read_bytes()
-    again, _ = domain_of(open_model(run), cache)
-    assert (first.threshold, kept.read_bytes()) == (again.threshold, stamp)
-    (run / "corpus.json").write_text(json.dumps({**settings, "path": str(tmp_path / "nowhere")}))
-    gone, why_not = domain_of(open_model(run), cache)
-    assert gone is None
-    assert "no longer exists" in why_not
+def test_a_single_photograph_is_found_where_the_distance_alone_would_not(videos, domain, far_photographs):
+    alone = Domain.fit(videos[:40], videos[40:])
+    near = np.linspace(0, 1, 50)[:, None] * far_photographs.mean  # on the way to them
+    first = [next(at for at, x in enumerate(near) if each.excess(x[None]) > 1) for each in (domain, alone)]
+    assert first[0] < first[1]  # it is found earlier
+    between = near[first[0]][None]
+    assert domain.excess(-between) < 1  # towards photographs, not away from them
+    assert alone.likeness(between) == 0
+
+
+def test_more_frames_make_it_surer(domain):
+    odd = np.full((1, 3), 2.5)
+    assert domain.excess(odd) < domain.excess(np.repeat(odd, 8, axis=0)) < domain.excess(np.repeat(odd, 40, axis=0))
+
+
+def test_embeddings_are_judged_by_their_principal_components():
+    """Vectors of 200 dims that vary in five of them, rotated: those five are found, and what leaves them along one of
+    the others that vary is far."""
+    random = np.random.default_rng(2)
+    rotation = np.linalg.qr(random.normal(size=(200, 200)))[0]
+    small = [np.pad(each, ((0, 0), (0, 195))) for each in some_videos(count=40, dims=5)]
+    fitted = Domain.fit([each @ rotation for each in small], kind=EMBEDDING)
+    assert (fitted.kind, fitted.projection.shape) == (EMBEDDING, (200, 5))
+    every = (np.concatenate([each @ rotation for each in small]) - fitted.mean) @ fitted.projection
+    np.testing.assert_allclose(np.cov(every.T), np.eye(5), atol=1e-2)
+    fresh = np.pad(some_videos(seed=9, count=1, dims=5)[0], ((0, 0), (0, 195)))
+    assert fitted.excess(fresh @ rotation) < 1 < fitted.excess((fresh + np.eye(200)[0] * 8) @ rotation)
+
+
+def test_at_most_so_many_components_are_kept():
+    vectors = [np.random.default_rng(seed).normal(size=(30, 100)) for seed in range(12)]
+    assert Domain.fit(vectors, kind=EMBEDDING).projection.shape == (100, 64)
+    assert Domain.fit(vectors, kind=EMBEDDING, components=7).between.shape == (7, 7)
+    one = Domain.fit([each[:, :1] for each in vectors], kind=EMBEDDING)
+    assert one.projection.shape == (1, 1) and np.isfinite(one.excess(vectors[0][:, :1]))
+
+
+FEW = some_videos(count=12)
+SCALE = np.array([1000.0, 1, 0.01])
+PLAIN, SCALED = Domain.fit(FEW), Domain.fit([each * SCALE for each in FEW])
+
+
+@given(st.floats(-3, 3), st.integers(1, 50))
+def test_the_unit_of_a_figure_does_not_matter(shift, count):
+    scale, asked, plain, scaled = SCALE, FEW[0][:count] + shift, PLAIN, SCALED
+    assert scaled.distance(asked * scale) == pytest.approx(plain.distance(asked), rel=1e-3, abs=1e-3)
+
+
+@pytest.mark.parametrize("kind", [LOOKS, EMBEDDING])
+def test_it_is_the_same_after_a_rest(kind, videos, far_photographs, tmp_path):
+    domain = Domain.fit(videos, kind=kind, photographs=far_photographs)
+    save_domain(domain, tmp_path / "domain.npz")
+    for again in (Domain.from_answer(domain.to_answer()), load_domain(tmp_path / "domain.npz")):
+        assert again.kind == kind
+        for count in (1, 3, 40):
+            assert again.excess(videos[0][:count]) == pytest.approx(domain.excess(videos[0][:count]), rel=1e-4)
+
+
+def test_a_damaged_file_is_named(domain, tmp_path):
+    path = tmp_path / "domain.npz"
+    for damage in (b"damaged", b""):
+        path.write_bytes(damage)
+        with pytest.raises(InputError, match=r"domain\.npz: cannot be read"):
+            load_domain(path)
+    np.savez(path, mean=np.zeros(3))
+    with pytest.raises(InputError, match="Install mmcc again"):
+        load_domain(path)
+    with pytest.raises(ValueError, match="kind 'taste' is unknown"):
+        Domain.from_answer(Answer(domain.to_answer().arrays, {"kind": "taste"}))

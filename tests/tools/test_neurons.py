@@ -135,7 +135,7 @@ def test_unlike_footage_is_warned_of_and_answered_all_the_same(make_clip, tmp_pa
     capsys.readouterr()
     assert main(["neurons", "kitchen", str(tmp_path / "corpus"), "--words", "onion", "--json"]) == 0
     told = capsys.readouterr()
-    warning = "card: unlike what kitchen was trained on (distance "
+    warning = "card: unlike what kitchen was trained on ("
     assert told.err.startswith(warning) and json.loads(told.out)["warnings"][0].startswith(warning)
 
 

@@ -189,7 +189,7 @@ def test_wrong_questions_are_told_in_a_line(kitchen, tmp_path, capsys):
         ([run, corpus], 2, "give exactly one of"),
         ([run, corpus, "--text", "add", "--after", "x"], 2, "give exactly one of"),
         ([run, corpus, "--change", "add", "pour", "--text", "add"], 2, "give exactly one of"),
-        ([run, corpus, "--text", "zorkmid"], 3, "knows no word of 'zorkmid'"),
+        ([run, corpus, "--text", "zorkmid"], 3, "knows no content word of 'zorkmid'"),
         ([run, corpus, "--after", "nobody@0:10"], 3, "nobody"),
         ([run, corpus, "--after", f"{video}@99:59"], 3, "ends at"),
         ([run, corpus, "--after", f"{video}@soon"], 3, "is not a time"),

@@ -37,9 +37,9 @@ def test_they_are_the_tasks_own(kitchen):
     model, cache = kitchen.model(), Cache(kitchen.cache)
     (footage, _) = kitchen.footage()
     for any_direction in (False, True):
-        found = find_changes(model, [footage], cache, any_direction=any_direction)
+        found = find_changes(model, [footage], cache, any_direction=any_direction, keep_blank=True)
         video = footage.embedded(model, cache)
-        expected = salient_transitions(model.adapter, video, top=100, forward_only=not any_direction)
+        expected = salient_transitions(model.adapter, video, top=100, forward_only=not any_direction, gap=3)
         assert [(c.from_frame, c.to_frame) for c in found.videos[0].changes] == [
             (each.from_frame, each.to_frame) for each in expected
         ]
@@ -157,3 +157,43 @@ def test_a_single_frame_does_not_change(kitchen, make_clip):
         find_changes(kitchen.model(), kitchen.footage(clip), Cache(kitchen.cache))
     found = find_changes(kitchen.model(), kitchen.footage(clip, kitchen.videos[0]), Cache(kitchen.cache))
     assert [each.path for each in found.skipped] == ["still.mp4"] and len(found.videos) == 1
+
+
+def test_before_and_after_are_apart(kitchen):
+    model, cache = kitchen.model(), Cache(kitchen.cache)
+    (footage, _) = kitchen.footage()
+    apart = [
+        [abs(each.to_time - each.from_time) for each in find_changes(model, [footage], cache, gap=gap).best(100)]
+        for gap in (0, 3, 30)
+    ]
+    assert min(apart[0]) < 3 <= min(apart[1]) < 30 <= min(apart[2])
+    assert min(abs(each.to_time - each.from_time) for each in find_changes(model, [footage], cache).best(100)) >= 3
+    with pytest.raises(InputError, match=r"no two frames that are 1e\+06 s apart\. Lower --gap"):
+        find_changes(model, [footage], cache, gap=1e6)
+
+
+@pytest.fixture
+def with_titles(make_clip):
+    """Black, a test card, and white: 4 s each."""
+    joined = "color=black:size=64x48:rate={rate}:d=4[a];testsrc2=size={size}:rate={rate}:d=4[b];"
+    joined += "color=white:size=64x48:rate={rate}:d=4[c];[a][b][c]concat=n=3"
+    return make_clip("titled.mp4", seconds=12, picture=joined)
+
+
+def test_blank_frames_are_left_out_unless_they_are_wanted(kitchen, with_titles, capsys):
+    model, cache = kitchen.model(), Cache(kitchen.cache)
+    footage = kitchen.footage(with_titles)
+    for keep_blank in (False, True):
+        (video,) = find_changes(model, footage, cache, gap=0, window=0, keep_blank=keep_blank).videos
+        used = {time for each in video.changes for time in (each.from_time, each.to_time)}
+        assert (min(used) < 4, max(used) >= 8) == (keep_blank, keep_blank) and video.blank == (0 if keep_blank else 8)
+    assert main(["transitions", str(kitchen.run), str(with_titles), "--gap", "1", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert all(4 <= each["from"] < each["to"] < 8 for each in told["transitions"])
+    assert any("8 frames left out: blank, fades or titles (--keep-blank" in line for line in told["warnings"])
+
+
+def test_a_video_of_nothing_is_skipped_with_the_remedy(kitchen, make_clip):
+    clip = make_clip("black.mp4", seconds=5, picture="color=black:size={size}:rate={rate}")
+    with pytest.raises(InputError, match=r"nothing but blank frames, fades and titles\. --keep-blank keeps them"):
+        find_changes(kitchen.model(), kitchen.footage(clip), Cache(kitchen.cache))
