@@ -95,9 +95,7 @@ def test_lengths_are_as_stated(started):
         assert z[:, -3].std() == pytest.approx(late, rel=1e-3)
         assert torch.allclose(z[:, -2], torch.tensor(CONSTANT)) and not z[:, -1].any()
     assert seen[:, :-3].square().sum(dim=1).mean() == pytest.approx(1, rel=1e-3)
-    assert (
-        model.future(seen)[:, -3].mean() == pytest.approx(CONFIDENCE) and not model.project(seen, "vision")[:, -1].any()
-    )
+    assert future[:, -3].mean() == pytest.approx(CONFIDENCE) and not seen_pi[:, -1].any()
 
 
 def test_a_frame_is_regressed_to_its_sentence(started):
