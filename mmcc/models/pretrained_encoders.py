@@ -38,6 +38,7 @@ class HeadSettings:
     whitening: float = 1.0  # 1: components of equal variance; 0: as they are, scaled by one number
     head: Literal["linear", "mlp"] = "linear"  # a hidden layer overfits before it is good (docs/real.md)
     dropout: float = 0.0  # share of components set to zero in training
+    fixed: bool = False  # keep the head as it starts (in closed form): too few frames to improve it
     feature_dims: int = 0  # length of the backbone's vectors: a fact of it, which training fills in
     checksum: str = ""  # of the backbone that the head was trained on, which training fills in
 
@@ -68,6 +69,7 @@ class VectorHead(nn.Module):
             self.register_buffer("directions", torch.eye(settings.feature_dims)[:, :inputs].clone())
         self.dropout = nn.Dropout(settings.dropout)
         self.layers = mlp(inputs, dims) if settings.head == "linear" else mlp(inputs, dims, dims)
+        self.layers.requires_grad_(not settings.fixed)
 
     @torch.no_grad()
     def fit(self, vectors_PF: Tensor) -> None:
