@@ -95,7 +95,7 @@ def test_the_verb_says_it_on_stderr_and_in_json(make_clip, tmp_path, monkeypatch
 
 
 def test_too_few_training_videos_say_so(kitchen, tmp_path):
-    assert fit_domain(Corpus.open(kitchen.corpus), 0.05) is None
+    assert fit_domain(kitchen.model(), Corpus.open(kitchen.corpus)) is None
     domain, why_not = domain_of(kitchen.model(), Cache(tmp_path))
     assert domain is None
     assert "too few" in why_not
