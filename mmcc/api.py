@@ -29,7 +29,7 @@ from mmcc.tools.footage import Footage, at_size, open_footage
 from mmcc.tools.model import ToolModel, open_model
 from mmcc.tools.search import Searcher, SearchResult
 from mmcc.tools.search_index import open_index, open_library
-from mmcc.tools.transitions import Change, find_changes
+from mmcc.tools.transitions import GAP, Change, find_changes
 from mmcc.tools.unshuffle import Unshuffled, unshuffle
 from mmcc.training.config import Config, load_config
 from mmcc.training.loop import TrainReport
@@ -106,18 +106,37 @@ class Model:
         """
         return self.adapter.future(nodes)
 
-    def transitions(self, *videos: PathLike, top: int = 10, any_direction: bool = False) -> list[Change]:
-        """The clearest before → after pairs, over all videos, best first.
+    def transitions(
+        self,
+        *videos: PathLike,
+        top: int = 10,
+        gap: float = GAP,
+        any_direction: bool = False,
+        keep_blank: bool = False,
+    ) -> list[Change]:
+        """The clearest before → after pairs, at least `gap` seconds apart, over all videos, best first. Blank frames,
+        fades and titles are left out unless `keep_blank`.
 
         >>> change = load_model("kitchen").transitions("soup.mp4", top=1)[0]
         >>> change.from_time < change.to_time
         True
         """
-        found = find_changes(self._opened, self._footage(videos), self._cache, top=top, any_direction=any_direction)
+        found = find_changes(
+            self._opened,
+            self._footage(videos),
+            self._cache,
+            top=top,
+            gap=gap,
+            any_direction=any_direction,
+            keep_blank=keep_blank,
+        )
         return found.best(top)
 
-    def order(self, photos: PathLike | Iterable[PathLike]) -> Unshuffled:
+    def order(self, photos: PathLike | Iterable[PathLike], *, texts: Sequence[str] | None = None) -> Unshuffled:
         """Photos, a folder of them, or the clips of one video, in the order in which things happened.
+
+        `texts` describe the photos, one each, in the order given (in a folder: of their names); the order is then
+        judged from both.
 
         >>> found = load_model("kitchen").order("photos")
         >>> [photo.name for photo in found.ordered]  # doctest: +ELLIPSIS
@@ -126,7 +145,7 @@ class Model:
         True
         """
         sources = [photos] if isinstance(photos, str | Path) else list(photos)
-        found = unshuffle(self._opened, [Path(each) for each in sources], self._cache)
+        found = unshuffle(self._opened, [Path(each) for each in sources], self._cache, texts=texts)
         _warn(found.warnings, found.skipped)
         if len(found.sets) != 1:
             raise UsageError(f"{len(found.sets)} sets were named; order one at a time.")

@@ -2,8 +2,9 @@
 
     python -m scripts.publish_model RUN CORPUS mmcc/pretrained/NAME
 
-Writes the files that inference needs (no optimizer state, no local paths), the look of the training videos, by which
-unfamiliar footage is recognized, and, if the corpus has labelled steps, the calibration of `mmcc anticipate`.
+Writes the files that inference needs (no optimizer state, no local paths); what the training videos look like, by which
+unfamiliar footage is recognized (for a model with a frozen encoder, that encoder's vectors); and, if the corpus has
+labelled steps, the calibration of `mmcc anticipate`.
 The same run produces the same bytes. Write card.md yourself; an existing one is kept.
 """
 
@@ -20,34 +21,47 @@ from mmcc.errors import InputError
 from mmcc.evaluation.runs import find_checkpoint
 from mmcc.tools.anticipate import CALIBRATION, fit_calibration
 from mmcc.tools.domain import FILE, Domain, save_domain
+from mmcc.tools.embedding_domain import EmbeddingDomain
 from mmcc.tools.familiar import fit_domain
-from mmcc.tools.model import open_model
+from mmcc.tools.model import ToolModel, open_model
+from mmcc.tools.stored import training_vectors
 
 MOST_BYTES = 15_000_000
-_FILES = ("config.json", "config.yaml", "model.safetensors", "vocabulary.txt")
+_FILES = ("config.json", "config.yaml", "model.safetensors", "vocabulary.txt")  # the last if it reads words
 
 
-def publish(run: Path, corpus: Corpus, out: Path) -> Domain:
+def publish(run: Path, corpus: Corpus, out: Path) -> Domain | EmbeddingDomain:
     """Write the model to a folder."""
     found = find_checkpoint(run)
-    size = sum((found.folder / name).stat().st_size for name in _FILES)
+    files = [name for name in _FILES if (found.folder / name).is_file()]
+    size = sum((found.folder / name).stat().st_size for name in files)
     if size > MOST_BYTES:
         remedy = "Train one with a smaller model.frame_encoder.width or model.dims."
         raise InputError(found.folder, f"is {size / 1e6:.1f} MB; a published model may have at most 15 MB", remedy)
     out.mkdir(parents=True, exist_ok=True)
-    for name in _FILES:
+    for name in {*_FILES, CALIBRATION} - {*files}:  # of an earlier model
+        (out / name).unlink(missing_ok=True)
+    for name in files:
         shutil.copyfile(found.folder / name, out / name)
     settings = {"videos": len(corpus), **corpus.manifest.settings()}
     (out / "corpus.json").write_text(json.dumps(settings, indent=1) + "\n")
-    domain = fit_domain(corpus, float(found.setting("data.held_out", 0.05)))
+    model = open_model(out)
+    domain = fit_domain(model, corpus)
     if domain is None:
-        cause = "has too few videos to recognize unfamiliar footage"
-        raise InputError(corpus.path, cause, "Publish a model trained on more.")
+        raise _no_domain(model, corpus)
     save_domain(domain, out / FILE)
-    calibration = fit_calibration(open_model(out), corpus)
+    calibration = fit_calibration(model, corpus)
     if calibration is not None:
         (out / CALIBRATION).write_text(json.dumps(calibration.to_json(), indent=1) + "\n")
     return domain
+
+
+def _no_domain(model: ToolModel, corpus: Corpus) -> InputError:
+    if model.frozen_encoder and training_vectors(model, corpus) is None:
+        remedy = f"Run mmcc embed {corpus.path} --frames {model.frozen_encoder.name}"
+        return InputError(corpus.path, f"has no embeddings by the {model.frozen_encoder.name} of the run", remedy)
+    cause = "has too few videos to recognize unfamiliar footage"
+    return InputError(corpus.path, cause, "Publish a model trained on more.")
 
 
 def main() -> int:

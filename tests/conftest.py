@@ -21,6 +21,7 @@ from hypothesis import HealthCheck, is_hypothesis_test, settings
 from hypothesis.internal.conjecture.providers import Constants, HypothesisProvider
 
 from mmcc.corpus import Corpus
+from tests.heads import Heads, make_heads
 from tests.kitchens import KitchenStore
 from tests.torchless import Torchless
 from tests.two_processes import TwoProcesses
@@ -36,6 +37,12 @@ SHARED = TESTS.parents[1] / "shared" / "data"
 LONGEST_FIRST = ("reproduce", "training", "tools", "demo", "report", "corpus", "evaluation", "media", "objectives")
 TOGETHER = {  # files that share a fixture that takes seconds run in one worker
     "finished": ("evaluation/test_evaluate.py", "reproduce/test_reproduce.py", "scripts/test_results_page.py"),
+    "heads": (
+        "tools/test_described.py",
+        "tools/test_familiar.py",
+        "tools/test_stored.py",
+        "scripts/test_publish_model.py",
+    ),
     "made": ("demo/test_demo.py", "report/test_model_report.py"),
     "two_processes": ("objectives/test_distribution.py", "training/test_processes.py"),
 }
@@ -278,6 +285,12 @@ def kitchen(kitchen_footage, monkeypatch: pytest.MonkeyPatch):
     """The same; what is asked about it is kept for later tests."""
     monkeypatch.setenv("MMCC_CACHE", str(kitchen_footage.cache))
     return kitchen_footage
+
+
+@pytest.fixture(scope="session")
+def heads(kitchens: KitchenStore, tmp_path_factory: pytest.TempPathFactory) -> Heads:
+    """A model of heads on frozen encoders, the corpus it was trained on, and the same corpus without vectors."""
+    return make_heads(kitchens, tmp_path_factory.mktemp("heads"))
 
 
 @pytest.fixture(scope="session")

@@ -24,7 +24,8 @@ from benchmarks.common import Figure, Figures, command_line, finish, ingest, run
 from mmcc.corpus import Corpus
 from mmcc.media.photos import find_photos, fitted, read_photo
 from mmcc.media.video import Sampling, VideoSampler
-from mmcc.tools.domain import FILE, Domain, load_domain
+from mmcc.tools.domain import FILE, load_domain
+from mmcc.tools.familiar import AnyDomain
 from mmcc.tools.looks import LOOKED_AT, looks_of
 from mmcc.tools.model import open_model
 
@@ -61,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> list[Figure]:
     return figures.measured
 
 
-def warned(domain: Domain, groups: Iterable[Floats], count: int) -> float:
+def warned(domain: AnyDomain, groups: Iterable[Floats], count: int) -> float:
     """The share of selections from groups of pictures [n, D] that are warned of; each group counts alike. NaN if none
     is large enough."""
     random = np.random.default_rng(0)

@@ -57,7 +57,7 @@ def anticipate(
     except ValueError as error:
         raise UsageError(str(error)) from None
     asked = read_steps(steps) if steps else steps_of_task(task or "", crosstask, clip)
-    model, cache = open_model(run), Cache.default()
+    model, cache = open_model(run, progress=bar("embed")), Cache.default()
     with file_progress("read") as progress:
         seen = open_clip(model, clip, cache, start=begins, end=ends, progress=progress)
     found = find_steps(model, seen, asked, cache, bar("calibrate"))

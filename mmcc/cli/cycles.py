@@ -47,7 +47,7 @@ def cycles(
         moment = None if start is None else parse_clock(start)
     except ValueError as error:
         raise UsageError(f"--start: {error}") from None
-    model, cache = open_model(run), Cache.default()
+    model, cache = open_model(run, progress=bar("embed")), Cache.default()
     with file_progress("read") as progress:
         opened = open_footage(model, videos, cache, progress=progress)
     found = find_cycles(model, opened.footage, cache, modality=modality, start=moment, progress=bar("cycles"))

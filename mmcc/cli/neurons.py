@@ -41,7 +41,7 @@ def neurons(
 
     if output and not output.parent.is_dir():
         raise UsageError(f"-o {output}: there is no folder {output.parent}.")
-    model, opened = open_model(run), Corpus.open(corpus)
+    model, opened = open_model(run, progress=bar("embed")), Corpus.open(corpus)
     asked = words.split(",") if words is not None else []
     found = find_neurons(model, opened, Cache.default(), words=asked, each=top, progress=bar("neurons"))
     code = answer(found.to_json(), render(found), as_json=json, warnings=found.warnings)

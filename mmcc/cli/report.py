@@ -43,7 +43,7 @@ def report(
 
     if not output.parent.is_dir():
         raise UsageError(f"-o {output}: there is no folder {output.parent}.")
-    model = open_model(run, int(checkpoint) if checkpoint.isdecimal() else checkpoint)
+    model = open_model(run, int(checkpoint) if checkpoint.isdecimal() else checkpoint, progress=bar("embed"))
     opened = find_corpus(model, corpus)
     found = read_results(results) if results else evaluate(str(model.folder), opened.path, bars=bar).to_json()
     replace_text(output, model_report(model, opened, [found], cache=Cache.default(), bars=bar))

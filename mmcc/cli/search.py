@@ -55,7 +55,7 @@ def search(
 
     if sum(each is not None for each in (after, before, change, text)) != 1:
         raise UsageError("give exactly one of --after, --before, --change and --text.")
-    model, cache = open_model(run), Cache.default()
+    model, cache = open_model(run, progress=bar("embed")), Cache.default()
     with file_progress("read") as progress:
         library = open_library(model, corpus, cache, progress)
     opened = open_index(model, library, cache, folder=index, rebuild=rebuild, progress=bar("index"))

@@ -50,7 +50,7 @@ def transitions(
     from mmcc.tools.model import open_model
     from mmcc.tools.transitions import find_changes, to_json
 
-    model, cache = open_model(run), Cache.default()
+    model, cache = open_model(run, progress=bar("embed")), Cache.default()
     with file_progress("read") as progress:
         opened = open_footage(model, videos, cache, progress=progress)
     found = find_changes(

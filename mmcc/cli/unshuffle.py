@@ -22,6 +22,10 @@ def unshuffle(
     clips: Annotated[
         int, Arg("how many equal clips to cut a video into if none are labelled", metavar="N", least=2, most=1000)
     ] = 8,
+    texts: Annotated[
+        Path | None,
+        Arg("descriptions of the photos: a line for each, as given, or by name in a folder", metavar="FILE"),
+    ] = None,
     sheet: Annotated[Path | None, Arg("draw the order, with the probability of each link", metavar="PNG")] = None,
     copy_to: Annotated[Path | None, Arg("write numbered copies of the photos to a new folder", metavar="DIR")] = None,
     json: Annotated[bool, Arg("print it as JSON")] = False,
@@ -34,11 +38,13 @@ def unshuffle(
     examples:
       mmcc unshuffle kitchen ~/Pictures/noodles --sheet noodles.png
       mmcc unshuffle kitchen a.jpg b.jpg c.jpg --copy-to ordered
+      mmcc unshuffle runs/mine ~/Pictures/noodles --texts steps.txt
       mmcc unshuffle runs/kitchen kitchen.corpus:VIDEO-ID --by path --json
     """
     from mmcc.progress import bar, file_progress
     from mmcc.report.unshuffle import check_place, copy_numbered, draw, render
     from mmcc.tools.cache import Cache
+    from mmcc.tools.described import TEXTS, read_descriptions
     from mmcc.tools.model import open_model
     from mmcc.tools.unshuffle import unshuffle as put_in_order
 
@@ -46,7 +52,15 @@ def unshuffle(
         check_place(copy_to)
     with file_progress("read") as begin:
         outcome = put_in_order(
-            open_model(run), images, Cache.default(), by=by, clips=clips, begin=begin, progress=bar("photos")
+            open_model(run, progress=bar("embed")),
+            images,
+            Cache.default(),
+            by=by,
+            clips=clips,
+            texts=read_descriptions(texts) if texts else None,
+            texts_from=texts or TEXTS,
+            begin=begin,
+            progress=bar("photos"),
         )
     code = answer(outcome.to_json(), render(outcome), as_json=json, warnings=outcome.warnings, skipped=outcome.skipped)
     if copy_to:

@@ -221,9 +221,10 @@ def find_calibration(
         except (OSError, ValueError) as error:
             raise InputError(path, f"cannot be read ({error})", "Remove it, or copy it again.") from None
     said = "probabilities are not calibrated"
-    if model.trained_on is None or not is_corpus(model.trained_on):
-        where = f" ({model.trained_on})" if model.trained_on else ""
-        return None, [f"{said}: the corpus that {model.name} was trained on{where} is not here"]
+    if model.trained_on is None:
+        return None, [f"{said}: {model.name} comes without a calibration"]
+    if not is_corpus(model.trained_on):
+        return None, [f"{said}: the corpus that {model.name} was trained on ({model.trained_on}) is not here"]
     key = [model.checksum, str(model.trained_on.resolve())]
     trained_on = Corpus.open(model.trained_on)
 

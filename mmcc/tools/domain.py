@@ -1,7 +1,7 @@
-"""Does footage resemble a model's training data? Judged by its frames, each of which is a vector: its look
-(mmcc.tools.looks), or the embedding of a pretrained encoder.
+"""Does footage resemble a model's training data? Judged by how its frames look (mmcc.tools.looks). Models with a
+pretrained encoder have a judge of their own: mmcc.tools.embedding_domain.
 
-    x  = (vector - μ) A                                              scaled figures, or principal components
+    x  = (look - μ) A                                                figures scaled to unit variance
     T² = x̄ᵀ (B + W / n + ρ I)⁻¹ x̄ / K                                how far from the training data, in any direction
     L  = w · x̄ / w · x_photo,   w = (C + C_photo + ρ I)⁻¹ x_photo    how far towards photographs: 1 is as far as those
 
@@ -14,34 +14,31 @@ out of the fit stay below, so both together are wrong about 1 % of them (`python
 Why not the kitchen model's own embeddings: a network maps the unknown close to what it knows. Of five real clips its z
 separates three from the 2 % most distant kitchen videos.
 
-Shapes: n frames of a video, D figures or dims, K kept of them, S numbers of frames.
+Shapes: n frames of a video, K figures, S numbers of frames.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mmcc.errors import InputError
+from mmcc.tools import embedding_domain
 from mmcc.tools.cache import Answer
+from mmcc.tools.embedding_domain import EmbeddingDomain
+from mmcc.tools.limits import COUNTS, left_out_in_turn, limit_for, limits_of
 from mmcc.tools.looks import Photographs
 
-Kind = Literal["looks", "embedding"]
-LOOKS: Kind = "looks"
-EMBEDDING: Kind = "embedding"
+KIND = "looks"
 FILE = "domain.npz"  # beside the weights of a published model
-COMPONENTS = 64  # principal components kept of an embedding
-COUNTS = (1, 2, 4, 8, 32)  # numbers of frames with limits of their own
 _RIDGE = 0.03  # of unit variances: less trusts directions that hardly vary, more hides what is odd
 _QUANTILE = 0.995
-_FOLDS = 5  # in which training videos are left out in turn: held-out ones alone are few
-_DRAWS = 10  # random selections of frames per video
 _ARRAYS = ("mean", "projection", "between", "within", "limits", "toward", "toward_limits")
 
 Floats = NDArray[np.floating[Any]]
@@ -51,9 +48,8 @@ Floats = NDArray[np.floating[Any]]
 class Domain:
     """What the frames of a model's training videos are like."""
 
-    kind: Kind
-    mean: Floats  # [D]
-    projection: Floats  # [D, K]
+    mean: Floats  # [K]
+    projection: Floats  # [K, K] A
     between: Floats  # [K, K]
     within: Floats  # [K, K]
     limits: Floats  # [S] of T
@@ -66,69 +62,50 @@ class Domain:
         training: Sequence[Floats],
         held_out: Sequence[Floats] = (),
         *,
-        kind: Kind = LOOKS,
         photographs: Photographs | None = None,
-        components: int = COMPONENTS,
     ) -> Domain:
-        """From the vectors [n, D] of each training video; the limits come from these, left out in turn, and from
-        held-out ones.
+        """From the looks [n, K] of each training video; the limits come from these, left out in turn, and from
+        held-out ones."""
+        fitted, judged = left_out_in_turn(training, held_out, lambda videos: _without_limits(videos, photographs))
+        of_T, of_L = limits_of([(each, draft._figures) for draft, each in judged], _QUANTILE).T
+        return replace(fitted, limits=of_T, toward_limits=of_L)
 
-        Looks are scaled to unit variance. Of embeddings the first principal components are kept, scaled likewise.
-        """
-        drafts = [
-            (_draft([each for at, each in enumerate(training) if at % _FOLDS != fold], kind, photographs, components))
-            for fold in range(_FOLDS)
-        ]
-        fitted = _draft(training, kind, photographs, components)
-        judged = [(drafts[at % _FOLDS], each) for at, each in enumerate(training)]
-        judged += [(fitted, each) for each in held_out]
-        random = np.random.default_rng(0)
-        limits = []
-        for count in COUNTS:
-            shown = [(draft, _some(each, count, random)) for draft, each in judged for _ in range(_DRAWS)]
-            values = [(draft.distance(some), draft.likeness(some)) for draft, some in shown]
-            limits.append(np.quantile(values, _QUANTILE, axis=0))
-        of_T, of_L = np.array(limits).T
-        return cls(**{**vars(fitted), "limits": of_T, "toward_limits": of_L})
-
-    def distance(self, vectors_nD: Floats) -> float:
+    def distance(self, looks_nK: Floats) -> float:
         """T of the frames of one video."""
-        x = self._mean_of(vectors_nD)
-        covariance = self.between + self.within / len(vectors_nD) + _RIDGE * np.eye(len(x))
+        x = self._mean_of(looks_nK)
+        covariance = self.between + self.within / len(looks_nK) + _RIDGE * np.eye(len(x))
         return float(np.sqrt(x @ np.linalg.solve(covariance, x) / len(x)))
 
-    def likeness(self, vectors_nD: Floats) -> float:
+    def likeness(self, looks_nK: Floats) -> float:
         """L of the frames of one video."""
-        return float(self._mean_of(vectors_nD) @ self.toward)
+        return float(self._mean_of(looks_nK) @ self.toward)
 
-    def excess(self, vectors_nD: Floats) -> float:
+    def excess(self, looks_nK: Floats) -> float:
         """T or L as a multiple of its limit, whichever is larger: above 1 the frames are unlike the training data."""
-        at = int(np.searchsorted(COUNTS, len(vectors_nD), side="right")) - 1
-        far = self.distance(vectors_nD) / float(self.limits[at])
-        limit = float(self.toward_limits[at])
+        far = self.distance(looks_nK) / limit_for(self.limits, len(looks_nK))
+        limit = limit_for(self.toward_limits, len(looks_nK))
         # A limit is positive, unless photographs are on the training data's own side: then L says nothing.
-        return max(far, self.likeness(vectors_nD) / limit if limit > 0 else 0.0)
+        return max(far, self.likeness(looks_nK) / limit if limit > 0 else 0.0)
 
-    def _mean_of(self, vectors_nD: Floats) -> Floats:
-        x: Floats = (vectors_nD.mean(axis=0) - self.mean) @ self.projection
+    def _figures(self, looks_nK: Floats) -> tuple[float, float]:
+        return self.distance(looks_nK), self.likeness(looks_nK)
+
+    def _mean_of(self, looks_nK: Floats) -> Floats:
+        x: Floats = (looks_nK.mean(axis=0) - self.mean) @ self.projection
         return x
 
     def to_answer(self) -> Answer:
-        return Answer({name: getattr(self, name).astype(np.float32) for name in _ARRAYS}, {"kind": self.kind})
+        return Answer({name: getattr(self, name).astype(np.float32) for name in _ARRAYS}, {"kind": KIND})
 
     @classmethod
     def from_answer(cls, answer: Answer) -> Domain:
-        kind = str(answer.facts["kind"])
-        if kind not in (LOOKS, EMBEDDING):
-            raise ValueError(f"kind {kind!r} is unknown")
-        return cls(kind, **{name: answer.arrays[name].astype(np.float64) for name in _ARRAYS})
+        return cls(**{name: answer.arrays[name].astype(np.float64) for name in _ARRAYS})
 
 
-def _draft(training: Sequence[Floats], kind: Kind, photographs: Photographs | None, components: int) -> Domain:
-    """Without limits."""
+def _without_limits(training: Sequence[Floats], photographs: Photographs | None) -> Domain:
     every = np.concatenate(training)
     mean = every.mean(axis=0)
-    projection = _scaling(every) if kind == LOOKS else _principal(every - mean, components)
+    projection = np.diag(1 / (every.std(axis=0) + 1e-6))
     scaled = [(each - mean) @ projection for each in training if len(each) > 1]
     between = np.cov(np.stack([each.mean(axis=0) for each in scaled]).T).reshape(2 * projection.shape[1:])
     within = np.mean([np.cov(each.T).reshape(between.shape) for each in scaled], axis=0)
@@ -139,37 +116,29 @@ def _draft(training: Sequence[Floats], kind: Kind, photographs: Photographs | No
         toward = np.linalg.solve(spread + _RIDGE * np.eye(len(there)), there)
         toward = toward / max(float(toward @ there), 1e-9)
     never = np.full(len(COUNTS), np.inf)
-    return Domain(kind, mean, projection, between, within, never, toward, never)
+    return Domain(mean, projection, between, within, never, toward, never)
 
 
-def _scaling(every_PD: Floats) -> Floats:
-    return np.diag(1 / (every_PD.std(axis=0) + 1e-6))
+def domain_from(answer: Answer) -> Domain | EmbeddingDomain:
+    """Whichever was stored."""
+    kind = str(answer.facts["kind"])
+    if kind == embedding_domain.KIND:
+        return EmbeddingDomain.from_answer(answer)
+    if kind == KIND:
+        return Domain.from_answer(answer)
+    raise ValueError(f"kind {kind!r} is unknown")
 
 
-def _principal(centred_PD: Floats, components: int) -> Floats:
-    """[D, K]: onto the first principal components, each scaled to unit variance; those without variance are left."""
-    variances, axes = np.linalg.eigh(centred_PD.T @ centred_PD / len(centred_PD))
-    kept = np.argsort(-variances)[:components]
-    kept = kept[variances[kept] > 1e-6 * variances.max()]
-    projection: Floats = axes[:, kept] / np.sqrt(variances[kept])
-    return projection
-
-
-def _some(vectors_nD: Floats, count: int, random: np.random.Generator) -> Floats:
-    return vectors_nD[random.permutation(len(vectors_nD))[:count]]
-
-
-def load_domain(path: Path) -> Domain:
+def load_domain(path: Path) -> Domain | EmbeddingDomain:
     try:
         with np.load(path, allow_pickle=False) as stored:
-            return Domain.from_answer(
-                Answer({name: stored[name] for name in _ARRAYS}, {"kind": str(stored["kind"])}),
-            )
+            arrays = {name: stored[name] for name in stored.files if name != "kind"}
+            return domain_from(Answer(arrays, {"kind": str(stored["kind"])}))
     except (OSError, ValueError, KeyError, TypeError, EOFError, BadZipFile) as error:
         raise InputError(path, f"cannot be read ({error})", "Install mmcc again.") from None
 
 
-def save_domain(domain: Domain, path: Path) -> None:
+def save_domain(domain: Domain | EmbeddingDomain, path: Path) -> None:
     answer = domain.to_answer()
-    arrays: dict[str, Any] = {**answer.arrays, "kind": np.array(domain.kind)}
+    arrays: dict[str, Any] = {**answer.arrays, "kind": np.array(answer.facts["kind"])}
     np.savez_compressed(path, **arrays)

@@ -1,12 +1,13 @@
 """Whether a model is being asked about footage like that it was trained on; if not, people are told.
 
-The comparison itself is mmcc.tools.domain's. A published model has its training data's figures beside its weights;
+The comparison itself is mmcc.tools.domain's: of looks, or mmcc.tools.embedding_domain's: of the vectors of a frozen
+pretrained encoder. A published model has its training data's figures beside its weights;
 for other models they are computed once from the training corpus, and cached.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,19 +18,22 @@ from numpy.typing import NDArray
 from mmcc.corpus import Corpus, Video
 from mmcc.errors import InputError
 from mmcc.tools.cache import Answer, Cache
-from mmcc.tools.domain import FILE, LOOKS, Domain, load_domain
-from mmcc.tools.footage import Footage
+from mmcc.tools.domain import FILE, Domain, domain_from, load_domain
+from mmcc.tools.embedding_domain import EmbeddingDomain
+from mmcc.tools.footage import Footage, encoder_vectors, some_frames
 from mmcc.tools.looks import VERSION, looks_of, photographs
 from mmcc.tools.model import ToolModel
+from mmcc.tools.stored import training_vectors
 
-FRAMES = 32  # per video, evenly spaced
-_VIDEOS = 300  # to fit on: more change nothing
+_VIDEOS = 300  # to fit looks on: more change nothing
+_EMBEDDED_VIDEOS = 2000  # to fit vectors on: they have more dims, and are there already
 _LEAST_VIDEOS = 8  # to fit on: fewer do not show how videos differ
 _UNKNOWN_WORDS = 0.2  # share: at most 0.03 in kitchen videos, 0.33 to 0.47 in real narration
 _LEAST_WORDS = 20
 _CAUTION = "Treat its answers with caution."
 
 Floats = NDArray[np.floating[Any]]
+AnyDomain = Domain | EmbeddingDomain
 
 
 @dataclass(frozen=True)
@@ -81,7 +85,7 @@ def picture_warnings(model: ToolModel, pictures_HWC: Sequence[NDArray[np.uint8]]
     domain, why_not = _domain_for(model, cache)
     if domain is None:
         return why_not or "", False
-    excess = domain.excess(np.concatenate([_vectors(domain, picture[None]) for picture in pictures_HWC]))
+    excess = domain.excess(np.concatenate([_vectors(domain, model, picture[None]) for picture in pictures_HWC]))
     return (_unlike(model, excess), True) if excess > 1 else ("", False)
 
 
@@ -103,11 +107,11 @@ def _is_unknown(words: Mapping[str, Any]) -> bool:
     return bool(words["words"] >= _LEAST_WORDS and words["unknown"] > _UNKNOWN_WORDS * words["words"])
 
 
-def _domain_for(model: ToolModel, cache: Cache) -> tuple[Domain | None, str | None]:
+def _domain_for(model: ToolModel, cache: Cache) -> tuple[AnyDomain | None, str | None]:
     return (None, None) if model.feature_dims else domain_of(model, cache)  # vectors have no look
 
 
-def domain_of(model: ToolModel, cache: Cache) -> tuple[Domain | None, str | None]:
+def domain_of(model: ToolModel, cache: Cache) -> tuple[AnyDomain | None, str | None]:
     """The one that comes with the model, or one fitted once on its training corpus; else None and the reason."""
     path = model.folder / FILE
     if path.is_file():
@@ -118,51 +122,64 @@ def domain_of(model: ToolModel, cache: Cache) -> tuple[Domain | None, str | None
         corpus = Corpus.open(model.trained_on)
     except (InputError, OSError):
         return None, f"Cannot compare with the training data of {model.name}: {model.trained_on} no longer exists."
-    held_out = float(model.settings.get("data", {}).get("held_out", 0.05))
+    if model.frozen_encoder and training_vectors(model, corpus) is None:
+        how = f"run mmcc embed {model.trained_on} --frames {model.frozen_encoder.name}"
+        return None, f"Cannot compare with the training data of {model.name}: its embeddings are gone; {how}."
 
     def make() -> Answer:
-        fitted = fit_domain(corpus, held_out)
+        fitted = fit_domain(model, corpus)
         return fitted.to_answer() if fitted else Answer()
 
     kept = cache.remember("domain", [VERSION, model.checksum], make)
     if kept.arrays:
-        return Domain.from_answer(kept), None
+        return domain_from(kept), None
     return None, f"Cannot compare with the training data of {model.name}: it has too few pictures."
 
 
-def fit_domain(corpus: Corpus, held_out: float) -> Domain | None:
-    """The looks of a corpus's training videos, with limits from these and its validation videos; None if there are too
-    few."""
+def fit_domain(model: ToolModel, corpus: Corpus) -> AnyDomain | None:
+    """What a model's training videos are like, with limits from these and the validation videos; None if there are too
+    few. A model with a frozen encoder needs the vectors that `mmcc embed` stored in the corpus."""
     from mmcc.data.splits import some_of, videos_for
 
-    training = some_of(videos_for(corpus, "train", held_out), _VIDEOS)
-    if corpus.manifest.encoding == "float32" or sum(len(corpus[each].times) > 1 for each in training) < _LEAST_VIDEOS:
+    held_out = float(model.settings.get("data", {}).get("held_out", 0.05))
+    training, judged = (
+        [each for each in videos_for(corpus, purpose, held_out) if len(corpus[each].times)]
+        for purpose in ("train", "validation")
+    )
+    if sum(len(corpus[each].times) > 1 for each in training) < _LEAST_VIDEOS:
         return None
-    judged = videos_for(corpus, "validation", held_out)
-    return Domain.fit(list(_looks(corpus, training)), list(_looks(corpus, judged)), photographs=photographs())
+    if model.frozen_encoder:
+        embedded = training_vectors(model, corpus)
+        if embedded is None:
+            return None
+        some = some_of(training, _EMBEDDED_VIDEOS)
+        return EmbeddingDomain.fit(*([_frames(embedded[each]) for each in part] for part in (some, judged)))
+    if corpus.manifest.encoding == "float32":
+        return None
+    looks = [[looks_of(_frames(corpus[each])) for each in part] for part in (some_of(training, _VIDEOS), judged)]
+    return Domain.fit(*looks, photographs=photographs())
 
 
-def _looks(corpus: Corpus, ids: Iterable[str]) -> Iterable[Floats]:
-    return (looks_of(_frames(corpus[each])) for each in ids if len(corpus[each].times))
-
-
-def _vectors(domain: Domain, pictures_PHWC: NDArray[np.uint8]) -> Floats:
+def _vectors(domain: AnyDomain, model: ToolModel, pictures_PHWC: NDArray[np.uint8]) -> Floats:
     """[P, D]: what a domain compares, of each picture."""
-    assert domain.kind == LOOKS, "embeddings come from the model"
-    return looks_of(pictures_PHWC)
+    if isinstance(domain, Domain):
+        return looks_of(pictures_PHWC)
+    import torch
+
+    return encoder_vectors(model, torch.from_numpy(pictures_PHWC)).numpy()
 
 
-def _vectors_of(domain: Domain, footage: Footage, model: ToolModel, cache: Cache) -> Floats:
+def _vectors_of(domain: AnyDomain, footage: Footage, model: ToolModel, cache: Cache) -> Floats:
     """The same of some frames of a video, cached."""
+    if isinstance(domain, EmbeddingDomain):
+        return footage.embedding(model, cache).arrays["vectors"]
 
     def make() -> Answer:
-        return Answer({"vectors": _vectors(domain, _frames(footage.video)).astype(np.float32)})
+        return Answer({"looks": looks_of(_frames(footage.video)).astype(np.float32)})
 
-    of = VERSION if domain.kind == LOOKS else model.checksum
-    return cache.remember("looks", [domain.kind, of, footage.key], make).arrays["vectors"]
+    return cache.remember("looks", [VERSION, footage.key], make).arrays["looks"]
 
 
-def _frames(video: Video) -> NDArray[np.uint8]:
-    count = len(video.times)
-    wanted = np.unique(np.linspace(0, count - 1, min(count, FRAMES)).round().astype(int))
-    return np.stack([video.frames(at, at + 1)[0] for at in wanted.tolist()])
+def _frames(video: Video) -> NDArray[Any]:
+    """Some frames, or their vectors."""
+    return np.stack([video.frames(at, at + 1)[0] for at in some_frames(len(video.times)).tolist()])

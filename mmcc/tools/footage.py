@@ -29,6 +29,7 @@ from mmcc.errors import InputError
 from mmcc.text import one_line, storable
 from mmcc.tools.cache import Answer, Cache
 from mmcc.tools.model import ToolModel
+from mmcc.tools.stored import stored_vectors
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
 # 0.275 for 0.272 by all pairs.
 LOOKABLE = 144
 _SPACES = ("z", "pi")
+_AT_ONCE = 64  # frames: a few seconds of a pretrained encoder, so that a bar moves
+_SOME = 32
 SAID_WITHIN = 2.0  # seconds: what is said further away is not being said then
 Begin = Callable[[int], "Progress"]  # from the number of videos to read, as mmcc.progress.file_progress makes it
 
@@ -89,7 +92,8 @@ class Footage:
         return cast("NDArray[np.uint8]", self.video.frames(frame, frame + 1)[0])
 
     def embedding(self, model: ToolModel, cache: Cache) -> Answer:
-        """Arrays z, pi [n, D] and, of a model that reads text, text_z, text_pi [k, D]. Cached: torch is loaded once."""
+        """Arrays z, pi [n, D]; of a model that reads text, text_z, text_pi [k, D]; of one with a frozen encoder,
+        vectors [≤ 32, F], that encoder's of some frames. Cached: torch is loaded once."""
         key = [model.checksum, self.key, "as is" if model.assumed else str(model.size)]
         return cache.remember("embedding", key, lambda: _embed(self, model))
 
@@ -244,13 +248,21 @@ def _ingest(wanted: _ToRead, model: ToolModel, cache: Cache, tell: Progress) -> 
 def _embed(footage: Footage, model: ToolModel) -> Answer:
     from mmcc.evaluation.embedding import embed_videos
 
-    adapter = model.adapter if model.feature_dims or model.assumed else cast("ModelAdapter", _AtItsSize(model))
-    (video,) = embed_videos(adapter, footage.corpus, [footage.video.id])
+    corpus, count = stored_vectors(model, footage.corpus, footage.video), len(footage.video.times)
+    adapter = _AsTrained(model, -(-count // _AT_ONCE))
+    (video,) = embed_videos(cast("ModelAdapter", adapter), corpus, [footage.video.id], batch_size=_AT_ONCE)
     sides = {"": video.frames, "text_": video.utterances}
     arrays = {
         f"{side}{name}": getattr(nodes, name).numpy() for side, nodes in sides.items() if nodes for name in _SPACES
     }
+    if adapter.vectors:
+        arrays["vectors"] = np.concatenate(adapter.vectors)[some_frames(count)]
     return Answer(arrays, _words(footage, model))
+
+
+def some_frames(count: int) -> NDArray[np.int64]:
+    """Places of at most 32 frames, evenly spaced: enough to tell what a video looks like."""
+    return np.unique(np.linspace(0, count - 1, min(count, _SOME)).round().astype(np.int64))
 
 
 def _words(footage: Footage, model: ToolModel) -> dict[str, int]:
@@ -265,17 +277,42 @@ def _words(footage: Footage, model: ToolModel) -> dict[str, int]:
     return {"words": len(said), "unknown": int((ids == UNKNOWN).sum())}
 
 
-class _AtItsSize:
-    """A model adapter that resizes frames to the size the model was trained on."""
+class _AsTrained:
+    """A model adapter that resizes pictures to the size the model was trained on. It keeps the vectors of a frozen
+    encoder, and shows how far it is: a minute of video takes one some seconds."""
 
-    def __init__(self, model: ToolModel) -> None:
-        self._adapter, self._size = model.adapter, model.size
+    def __init__(self, model: ToolModel, calls: int) -> None:
+        self._model, self._adapter = model, model.adapter
+        self.vectors: list[NDArray[np.float32]] = []
+        self._told = iter(model.progress([""] * calls) if model.frozen_encoder else ())
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._adapter, name)
 
     def embed_frames(self, frames: Tensor) -> Embedding:
-        return self._adapter.embed_frames(at_size(frames, self._size))
+        seen = encoder_vectors(self._model, frames) if self._model.frozen_encoder else as_trained(self._model, frames)
+        if self._model.frozen_encoder:
+            self.vectors.append(seen.numpy())
+            next(self._told, None)
+        return self._adapter.embed_frames(seen)
+
+
+def encoder_vectors(model: ToolModel, frames: Tensor) -> Tensor:
+    """[P, F] by the frozen encoder of a model, of pictures; stored vectors are returned as they are."""
+    from mmcc.models.pretrained_encoders import PretrainedFrameEncoder
+
+    if frames.is_floating_point():
+        return frames
+    network: Any = cast(Any, model.adapter).model
+    encoder = network.frame_encoders()[0]
+    assert isinstance(encoder, PretrainedFrameEncoder), "`frozen_encoder` says so"
+    return encoder.frozen_backbone(as_trained(model, frames))
+
+
+def as_trained(model: ToolModel, frames: Tensor) -> Tensor:
+    """Pictures at the size that a model was trained on; vectors, and where that size is not known, as they are."""
+    as_is = model.feature_dims or model.assumed or frames.is_floating_point()
+    return frames if as_is else at_size(frames, model.size)
 
 
 def at_size(frames_PHWC: Tensor, size: int) -> Tensor:

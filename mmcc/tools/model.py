@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mmcc.corpus.vectors import Wanted
 from mmcc.errors import InputError
 from mmcc.evaluation.runs import BEST, find_checkpoint
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from mmcc.evaluation.adapter import ModelAdapter
 
 _IDENTITY = ("model.safetensors", "config.json", "config.yaml", "vocabulary.txt")  # all that an answer depends on
+Progress = Callable[[list[str]], Iterable[str]]  # wraps what is iterated over, as mmcc.progress.bar does
+
 _SIZE, _FIT, _FPS = 112, "crop", 1.0  # of runs that do not say: the paper's pictures at its densest rate
 
 
@@ -34,6 +37,7 @@ class ToolModel:
     trained_on: Path | None = None  # the corpus, where its place is known
     videos: int | None = None  # of that corpus, also those that were kept for tests; None where it is not known
     assumed: bool = False  # it does not say how its frames were made
+    progress: Progress = field(default=lambda items: items, repr=False)  # shown while a pretrained encoder is at work
 
     @property
     def note(self) -> str:
@@ -43,6 +47,22 @@ class ToolModel:
         how = f"{self.size} pixels, {self.fps:g} a second"
         return f"{self.name} does not say how the frames it was trained on were made: videos are read at {how}."
 
+    @property
+    def frozen_encoder(self) -> Wanted | None:
+        """The frozen pretrained network that reads its pictures."""
+        found = self._encoder("frame_encoder")
+        return Wanted(found["name"], found["checksum"]) if found.get("checksum") and found.get("frozen") else None
+
+    @property
+    def text_encoder(self) -> Wanted | None:
+        """The pretrained network that reads its texts: to it, no word is unknown."""
+        found = self._encoder("text_encoder")
+        return Wanted(found["name"], found["checksum"]) if found.get("checksum") else None
+
+    def _encoder(self, which: str) -> Mapping[str, Any]:
+        found = self.settings.get("model", {}).get(which)
+        return found if isinstance(found, Mapping) else {}
+
     @cached_property
     def adapter(self) -> ModelAdapter:
         """The model itself. Loads torch."""
@@ -51,11 +71,16 @@ class ToolModel:
         return open_adapter(self.folder)
 
 
-def open_model(source: str | Path, checkpoint: str | int = BEST) -> ToolModel:
-    """A run, a checkpoint's folder, or a model that comes with the package: kitchen."""
+def open_model(
+    source: str | Path, checkpoint: str | int = BEST, *, progress: Progress = lambda items: items
+) -> ToolModel:
+    """A run, a checkpoint's folder, or a model that comes with the package, such as kitchen."""
     found = find_checkpoint(Path(source), checkpoint)
     corpus = found.corpus()
     vectors = corpus.get("encoding") == "float32"
+    # Of a pretrained encoder it is the length of the vectors that it makes of pictures.
+    reads_vectors = not found.setting("model.frame_encoder.checksum", "")
+    dims = int(found.setting("model.frame_encoder.feature_dims", 0)) if reads_vectors else 0
     return ToolModel(
         name=str(source),
         folder=found.folder,
@@ -63,11 +88,12 @@ def open_model(source: str | Path, checkpoint: str | int = BEST) -> ToolModel:
         size=_SIZE if vectors else int(corpus.get("size", _SIZE)),
         fit=str(corpus.get("fit") or _FIT),
         fps=float(corpus.get("fps", _FPS)),
-        feature_dims=int(corpus["size"]) if vectors else int(found.setting("model.frame_encoder.feature_dims", 0)),
+        feature_dims=int(corpus["size"]) if vectors else dims,
         settings=found.settings,
         trained_on=Path(corpus["path"]) if corpus.get("path") else None,
         videos=corpus["videos"] if isinstance(corpus.get("videos"), int) else None,
         assumed=not corpus,
+        progress=progress,
     )
 
 

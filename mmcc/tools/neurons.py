@@ -133,6 +133,8 @@ def _dissect(model: ToolModel, corpus: Corpus, cache: Cache, asked: list[str], e
     if corpus.manifest.encoding != "float32":
         for at, (_, neuron) in enumerate(found):
             arrays |= _drawn(model, corpus, at, neuron)
+        if not any(name.startswith("map") for name in arrays):
+            warnings.append(f"Pictures have no heat maps: Grad-CAM needs a ResNet, which {model.name} does not have.")
     return Answer(arrays, {"neurons": facts, "warnings": warnings, "left_out": missing})
 
 

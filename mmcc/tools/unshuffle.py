@@ -32,6 +32,7 @@ from mmcc.metrics import kendall_tau
 from mmcc.pretrained import SHIPPED
 from mmcc.text import clock, one_line, storable
 from mmcc.tools.cache import Answer, Cache
+from mmcc.tools.described import TEXTS, describe, description_of, score_texts
 from mmcc.tools.familiar import familiarity, picture_warnings, why_strange
 from mmcc.tools.footage import Begin, Footage, open_footage
 from mmcc.tools.model import ToolModel
@@ -57,7 +58,7 @@ class Thing:
     copies: tuple[Path, ...] = ()  # other files that show the same picture
     start: float = 0.0  # of a clip, seconds
     end: float = 0.0
-    text: str = ""  # the step it is labelled with
+    text: str = ""  # the step it is labelled with, or the description of a photo
     true_place: int | None = None  # from 1; unknown for photos
 
     def to_json(self) -> list[Any]:
@@ -136,7 +137,8 @@ class Unshuffled:
         if self.kind != PHOTOS:
             return content | {"kendall_tau": self.kendall_tau}
         same = [{"path": storable(str(copy)), "of": thing.key} for thing in things for copy in thing.copies]
-        return content | {"duplicates": same}
+        texts = [{"path": thing.key, "text": thing.text} for thing in things if thing.text]
+        return content | {"duplicates": same} | ({"texts": texts} if texts else {})
 
 
 @dataclass(frozen=True)
@@ -162,18 +164,23 @@ def unshuffle(
     *,
     by: By = "pairs",
     clips: int = CLIPS,
+    texts: Sequence[str] | None = None,
+    texts_from: str | Path = TEXTS,
     begin: Begin = lambda total: lambda path, share: None,
     progress: Progress | None = None,
 ) -> UnshuffleResult:
-    """Photos named one by one are one set; each folder of photos and each video is a set of its own."""
+    """Photos named one by one are one set; each folder of photos and each video is a set of its own.
+
+    `texts` describe the photos of a single set, in the order given, or by the names of a folder's."""
     photo_sets, videos = _sorted_by_kind(sources)
+    described = None if texts is None else describe(photo_sets, len(videos), texts, str(texts_from))
     sets: list[Unshuffled] = []
     skipped: list[Skipped] = []
     failed: list[InputError] = []
     warnings: list[str] = []
     for name, photos in photo_sets.items():
         with _noting(failed):
-            found = unshuffle_photos(model, name, photos, cache, skipped, by=by, progress=progress)
+            found = unshuffle_photos(model, name, photos, cache, skipped, by=by, described=described, progress=progress)
             sets.append(found)
             warnings += [f"{found.name or 'the photos'}: {found.note}"] if found.note else []
     for source, video in videos:
@@ -242,6 +249,7 @@ def unshuffle_photos(
     skipped: list[Skipped],
     *,
     by: By = "pairs",
+    described: Mapping[Path, str] | None = None,
     progress: Progress | None = None,
 ) -> Unshuffled:
     """Photos in order; unreadable ones are added to `skipped`; InputError if fewer than two remain."""
@@ -266,10 +274,16 @@ def unshuffle_photos(
             skipped += [Skipped(storable(str(path)), reason) for path in paths]
     if len(shown) < 2:
         _too_few(photos, shown, skipped)
-    things = [_photo(sorted(shown[at])) for at in range(len(shown))]
+    shown = {at: sorted(shown[at]) for at in range(len(shown))}
+    things = [_photo(paths) for paths in shown.values()]
     log_P, note = answer.arrays["log_P"], answer.facts["note"]
     strange = why_strange(model) if answer.facts["strange"] else ""
-    found, calibrated = order_set(log_P, by), _is_calibrated(model, strange)
+    calibrated = _is_calibrated(model, strange) and described is None
+    if described is not None:
+        things = [replace(_photo(paths), text=description_of(paths, described)) for paths in shown.values()]
+        of_texts, unknown = score_texts(model, [each.text for each in things], cache)
+        log_P, note = log_P + of_texts, " ".join(line for line in (note, unknown) if line)
+    found = order_set(log_P, by)
     called = one_line(Path(name).name)
     return Unshuffled(called, PHOTOS, by, things, found, log_P, note=note, strange=strange, calibrated=calibrated)
 

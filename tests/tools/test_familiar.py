@@ -5,12 +5,14 @@ import shutil
 
 import numpy as np
 import pytest
+import torch
 
 from benchmarks.validity.domain import is_chosen
 from mmcc.cli.main import main
 from mmcc.corpus import Corpus
 from mmcc.media.photos import find_photos, fitted, read_photo
 from mmcc.tools.cache import Cache
+from mmcc.tools.embedding_domain import EmbeddingDomain
 from mmcc.tools.familiar import (
     domain_of,
     domain_warnings,
@@ -95,7 +97,7 @@ def test_the_verb_says_it_on_stderr_and_in_json(make_clip, tmp_path, monkeypatch
 
 
 def test_too_few_training_videos_say_so(kitchen, tmp_path):
-    assert fit_domain(Corpus.open(kitchen.corpus), 0.05) is None
+    assert fit_domain(kitchen.model(), Corpus.open(kitchen.corpus)) is None
     domain, why_not = domain_of(kitchen.model(), Cache(tmp_path))
     assert domain is None
     assert "too few" in why_not
@@ -118,3 +120,37 @@ def test_a_run_of_your_own_is_fitted_once(kitchens, tmp_path):
     gone, why_not = domain_of(open_model(run), cache)
     assert gone is None
     assert "no longer exists" in why_not
+
+
+def test_a_model_of_heads_is_compared_by_the_vectors_of_its_encoder(heads, tmp_path):
+    model, cache = open_model(heads.run), Cache(tmp_path)
+    domain, why_not = domain_of(model, cache)
+    assert isinstance(domain, EmbeddingDomain) and why_not is None
+    own = open_footage(model, [heads.plain], cache).footage
+    assert len(familiarity(model, own, cache).strange) <= 1
+    patches = np.random.default_rng(0).choice(np.array([0, 255], np.uint8), (20, 4, 4, 3))  # gaudy, as no kitchen is
+    gaudy = list(patches.repeat(8, axis=1).repeat(8, axis=2))
+    told = [picture_warnings(model, [each], cache) for each in gaudy]
+    vectors = model.adapter.model.frame_encoder.frozen_backbone(torch.from_numpy(np.stack(gaudy))).numpy()
+    assert [strange for _, strange in told] == [domain.excess(each[None]) > 1 for each in vectors]
+    assert np.mean([strange for _, strange in told]) >= 0.9
+    assert all(("unlike what" in line) == strange for line, strange in told)
+    line, strange = picture_warnings(model, gaudy, cache)
+    assert strange and f"{domain.excess(vectors):.2f} times" in line
+
+
+def test_without_the_vectors_of_its_training_data_it_says_how_to_get_them(heads, tmp_path):
+    run = tmp_path / "run"
+    shutil.copytree(heads.checkpoint, run)
+    settings = {**json.loads((run / "corpus.json").read_text()), "path": str(heads.plain)}
+    (run / "corpus.json").write_text(json.dumps(settings))
+    model = open_model(run)
+    domain, why_not = domain_of(model, Cache(tmp_path / "cache"))
+    assert domain is None and fit_domain(model, Corpus.open(heads.plain)) is None
+    assert f"mmcc embed {heads.plain} --frames {heads.encoder}" in why_not
+
+
+def test_no_word_is_unknown_to_a_pretrained_text_encoder(heads, tmp_path):
+    model, cache = open_model(heads.run), Cache(tmp_path)
+    said = familiarity(model, open_footage(model, [heads.corpus], cache).footage, cache)
+    assert not any("words spoken" in line for line in said.cautions)

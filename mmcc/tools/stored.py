@@ -1,0 +1,46 @@
+"""Vectors that `mmcc embed` stored in a corpus, where they are those of a model's own encoders."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from mmcc.corpus import Corpus, Video
+from mmcc.corpus.vectors import VectorCorpus, Wanted, with_vectors
+from mmcc.errors import InputError
+from mmcc.tools.model import ToolModel
+
+
+def stored_vectors(model: ToolModel, corpus: Corpus, video: Video) -> Corpus:
+    """The corpus with the stored vectors of this video, of frames or text or both; as it is where there are none for
+    the same content at the same times."""
+    opened = _opened(corpus, model.frozen_encoder, model.text_encoder)
+    if isinstance(opened, VectorCorpus):
+        stored = opened[video.id]
+        try:
+            same, _ = np.array_equal(stored.times, video.times), stored.text_vectors
+        except InputError:  # it has been ingested again since it was embedded
+            same = False
+        return opened if same else corpus
+    return corpus
+
+
+def training_vectors(model: ToolModel, corpus: Corpus) -> Corpus | None:
+    """The corpus that a model was trained on with the vectors of its frames; None where they are gone."""
+    opened = _opened(corpus, model.frozen_encoder, None)
+    return opened if isinstance(opened, VectorCorpus) else None
+
+
+@lru_cache(4)
+def _opened(corpus: Corpus, frames: Wanted | None, text: Wanted | None) -> Corpus:
+    """With those of the vectors wanted that it has of all its videos."""
+    kept: dict[str, Wanted] = {}
+    for name, wanted in (("frames", frames), ("text", text)):
+        if wanted is not None:
+            try:
+                with_vectors(corpus, **{name: wanted})
+            except InputError:
+                continue
+            kept[name] = wanted
+    return with_vectors(corpus, **kept)
