@@ -19,8 +19,8 @@ from pathlib import Path
 from benchmarks.common import Figure, command_line
 
 SPEED = (
-    *("captions", "ingest", "read", "memory", "kitchen", "step", "backbones", "ordering", "evaluation", "tools"),
-    "search",
+    *("captions", "ingest", "read", "memory", "kitchen", "step", "backbones", "real"),
+    *("ordering", "evaluation", "tools", "search"),
 )
 VALIDITY = ("calibration", "references", "narration", "leaks", "domain")
 BENCHMARKS = {
