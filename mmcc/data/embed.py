@@ -34,29 +34,27 @@ def embed(
     `fps`: embed fewer frames per second than the corpus has.
     """
     require_encoders(frames, text)
-    reports = []
-    for name in frames:
-        backbone = open_frame_backbone(name)
+    return [
+        *(_embed_frames(corpus, name, fps, bars(f"frames by {name}")) for name in frames),
+        *(_embed_text(corpus, name, bars(f"text by {name}")) for name in text),
+    ]
 
-        def encode(pictures: NDArray[np.uint8], backbone: torch.nn.Module = backbone) -> Floats:
-            (vectors,) = through_backbone(backbone, [torch.from_numpy(pictures)])  # type: ignore[arg-type]
-            return _finite(vectors, backbone.name)  # type: ignore[arg-type]
 
-        encoder = Encoder(name, backbone.checksum, "frames", backbone.dims)
-        shown = bars(f"frames by {name}")
-        reports.append(embed_frames(corpus, encoder, encode, fps=fps, batch=AT_ONCE, progress=shown))
-    for name in text:
-        sentences = open_text_backbone(name)
-        encoder = Encoder(name, sentences.checksum, "text", sentences.dims)
-        reports.append(
-            embed_texts(
-                corpus,
-                encoder,
-                lambda texts, sentences=sentences: _finite(sentences.embed(texts), sentences.name),  # type: ignore[misc]
-                bars(f"text by {name}"),
-            )
-        )
-    return reports
+def _embed_frames(corpus: Corpus, name: str, fps: float | None, progress: Progress) -> EmbedReport:
+    backbone = open_frame_backbone(name)
+
+    def encode(pictures: NDArray[np.uint8]) -> Floats:
+        (vectors,) = through_backbone(backbone, [torch.from_numpy(pictures)])
+        return _finite(vectors, name)
+
+    encoder = Encoder(name, backbone.checksum, "frames", backbone.dims)
+    return embed_frames(corpus, encoder, encode, fps=fps, batch=AT_ONCE, progress=progress)
+
+
+def _embed_text(corpus: Corpus, name: str, progress: Progress) -> EmbedReport:
+    backbone = open_text_backbone(name)
+    encoder = Encoder(name, backbone.checksum, "text", backbone.dims)
+    return embed_texts(corpus, encoder, lambda texts: _finite(backbone.embed(texts), name), progress)
 
 
 def require_encoders(frames: Sequence[str], text: Sequence[str]) -> None:
