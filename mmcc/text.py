@@ -16,6 +16,11 @@ def one_line(text: object) -> str:
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in storable(str(text)))
 
 
+def counted(number: int, what: str) -> str:
+    """1 video, 1,200 videos."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
 def clock(seconds: float) -> str:
     """As players show it: "1:23", "1:02:03"; fractions of a second are dropped."""
     whole = max(0, int(seconds))

@@ -14,6 +14,7 @@ from mmcc.corpus import Corpus
 from mmcc.corpus.embeddings import EmbedReport, Encoder, Floats, Progress, embed_frames, embed_texts
 from mmcc.errors import UsageError
 from mmcc.registry import UnknownName
+from mmcc.text import counted
 
 AT_ONCE = 64  # pictures: enough for every core to have work, few enough that a kill loses seconds
 TEXT_ENCODER = "minilm"  # of `mmcc ingest --encode`, and of --config real
@@ -84,7 +85,7 @@ def render_embedding(reports: Sequence[EmbedReport], corpus: Corpus) -> str:
     """The outcome as text."""
     lines = []
     for report in reports:
-        what = "frames" if report.reads == "frames" else "utterances"
-        done = f" ({report.already_done:,} videos done before)" if report.already_done else ""
-        lines.append(f"{corpus.path}: {report.vectors:,} {what} of {report.videos:,} videos by {report.encoder}{done}")
+        what = counted(report.vectors, "frame" if report.reads == "frames" else "utterance")
+        done = f" ({counted(report.already_done, 'video')} done before)" if report.already_done else ""
+        lines.append(f"{corpus.path}: {what} of {counted(report.videos, 'video')} by {report.encoder}{done}")
     return "\n".join(lines)

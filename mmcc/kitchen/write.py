@@ -27,6 +27,7 @@ from mmcc.kitchen.recipes import Recipe
 from mmcc.kitchen.worker import FilesOf, annotation_of, to_job
 from mmcc.locks import LOCK, only_writer
 from mmcc.media.sandbox import Job, Limits, WorkerPool
+from mmcc.text import counted
 
 NAME = "kitchen.json"
 Progress = Callable[[str, float], None]
@@ -96,16 +97,12 @@ def _run(jobs: Sequence[Job], workers: int, progress: Callable[[int], Progress])
 def render_kitchen(report: KitchenReport, out: Path) -> str:
     """The report as text."""
     lines = [
-        f"{out}: {_count(report.videos, 'video')} of {_count(report.tasks, 'recipe')}, {report.hours:.1f} hours, "
-        f"{_count(report.segments, 'labelled clip')} (kitchen version {KITCHEN_VERSION}); "
-        f"{_count(report.written, 'video')} processed in this run"
+        f"{out}: {counted(report.videos, 'video')} of {counted(report.tasks, 'recipe')}, {report.hours:.1f} hours, "
+        f"{counted(report.segments, 'labelled clip')} (kitchen version {KITCHEN_VERSION}); "
+        f"{counted(report.written, 'video')} processed in this run"
     ]
     lines += [f"  {video}: {reason}" for video, reason in report.failed]
     return "\n".join(lines)
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'s' * (number != 1)}"
 
 
 def write_text(out: Path, planned: Sequence[Planned], settings: KitchenSettings) -> None:

@@ -16,6 +16,7 @@ from mmcc.data.segments import NodeTimes, UsableVideos
 from mmcc.data.splits import some_of
 from mmcc.data.vocabulary import Vocabulary
 from mmcc.errors import InputError
+from mmcc.text import counted
 
 LEAST_VIDEOS = 10  # with 10, a model still orders the clips of other videos at chance: the curve in docs/training.md
 ENOUGH_VIDEOS = 320  # up to here, twice the videos give a clearly better model: the same curve
@@ -59,35 +60,35 @@ class Readiness:
 
     def lines(self) -> list[str]:
         """The figures and warnings, for people."""
-        words = [] if self.vocabulary is None else [f"a vocabulary of {_count(self.vocabulary, 'word')}"]
+        words = [] if self.vocabulary is None else [f"a vocabulary of {counted(self.vocabulary, 'word')}"]
         amounts = [
             _duration(self.hours),
-            _count(self.frames, "frame"),
-            _count(self.utterances, "utterance"),
+            counted(self.frames, "frame"),
+            counted(self.utterances, "utterance"),
             *words,
         ]
         others = f" (not used: {self.unusable})" if self.unusable else ""
         return [
-            f"training on {self.videos:,} of {_count(self.training_videos, 'video')}{others}",
+            f"training on {self.videos:,} of {counted(self.training_videos, 'video')}{others}",
             f"they have {', '.join(amounts)}",
-            *([f"validation on {_count(self.validation, 'other video')}"] if self.validation else []),
+            *([f"validation on {counted(self.validation, 'other video')}"] if self.validation else []),
             *(f"warning: {warning}" for warning in self.warnings),
         ]
 
     def _problems(self) -> Iterator[str]:
         needed = "(at least {:g} are needed)".format
         if self.videos < LEAST_VIDEOS:
-            yield f"{_count(self.videos, 'video')} with captions {needed(LEAST_VIDEOS)}"
+            yield f"{counted(self.videos, 'video')} with captions {needed(LEAST_VIDEOS)}"
         if self.hours * 60 < LEAST_MINUTES:
             yield f"{_duration(self.hours)} of video {needed(LEAST_MINUTES)}"
         if self.utterances < LEAST_UTTERANCES * self.videos:
             yield f"{self.utterances / self.videos:.1f} utterances per video {needed(LEAST_UTTERANCES)}"
         if self.vocabulary is not None and self.vocabulary < LEAST_WORDS:
-            yield f"a vocabulary of {_count(self.vocabulary, 'word')} {needed(LEAST_WORDS)}"
+            yield f"a vocabulary of {counted(self.vocabulary, 'word')} {needed(LEAST_WORDS)}"
         if self.texts < LEAST_TEXTS:
-            yield f"{_count(self.texts, 'different caption')} {needed(LEAST_TEXTS)}"
+            yield f"{counted(self.texts, 'different caption')} {needed(LEAST_TEXTS)}"
         if self.segments < self.batch_size:
-            yield f"{_count(self.segments, 'segment')}, fewer than one batch (--train.batch_size {self.batch_size})"
+            yield f"{counted(self.segments, 'segment')}, fewer than one batch (--train.batch_size {self.batch_size})"
 
     def _warnings(self) -> Iterator[str]:
         if LEAST_VIDEOS <= self.videos < ENOUGH_VIDEOS:
@@ -143,10 +144,6 @@ def check(found: Readiness, corpus: Path, *, anyway: bool, say: Callable[[str], 
     if not anyway:
         raise InputError(corpus, cause, _REMEDY)
     say(f"{cause}; training anyway")
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _duration(hours: float) -> str:
