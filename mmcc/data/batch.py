@@ -94,9 +94,9 @@ def _size(shape: tuple[int, ...]) -> str:
 
 
 def _padded(times: Sequence[NDArray[np.float64]]) -> tuple[Tensor, Tensor]:
-    """Which entries are valid, and the times, both [B, longest]."""
+    """Which entries are valid, and the times, both [B, longest]; at least one place, so that every index is valid."""
     lengths = np.array([len(each) for each in times])
-    valid = np.arange(lengths.max())[None, :] < lengths[:, None]
+    valid = np.arange(max(1, lengths.max()))[None, :] < lengths[:, None]
     padded = np.zeros(valid.shape, np.float32)
     padded[valid] = np.concatenate(times)  # row by row, like the mask
     return torch.from_numpy(valid), torch.from_numpy(padded)

@@ -88,10 +88,11 @@ def check_frame_rates(config: Config, videos: UsableVideos) -> None:
     """Refuse a frame rate at which the objective would have nothing to train on."""
     spec = spec_of(config.objective)
     for rate in videos.cutter.rates:
-        nodes = [NodeTimes.of(videos.corpus[video]) for video in videos.ids[:_VIDEOS_CHECKED]]
+        seen = [video for video in videos.ids if len(videos.corpus[video].times)]  # others have words only
+        nodes = [NodeTimes.of(videos.corpus[video]) for video in seen[:_VIDEOS_CHECKED]]
         segments = [next(videos.cutter.consecutive(each, rate)) for each in nodes]
         missing = [spec.misses(config.objective, torch.from_numpy(segment.frame_times)) for segment in segments]
-        if all(missing):
+        if missing and all(missing):
             remedy = f"Choose a higher rate (the corpus has {videos.corpus.manifest.fps:g} frames per second)."
             raise InputError("data.frame_rates", f"at {rate:g} frames per second, {missing[0]}", remedy)
 

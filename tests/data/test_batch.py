@@ -72,3 +72,10 @@ def test_moving_keeps_everything():
 def test_frames_of_different_sizes_are_named():
     with pytest.raises(InputError, match=r"video 1: its frames are 6 x 4 pixels, those of video 0 5 x 4\n.*--fit crop"):
         collate([made_up(0, 2, 2), made_up(1, 2, 2, shape=(4, 6, 3))])
+
+
+def test_a_batch_without_frames_keeps_a_place_for_one():
+    said = Sample(0, "v", np.empty((0, 4), np.float32), np.empty(0), np.ones((2, 3), np.float32), np.array([1.0, 2.0]))
+    batch = collate([said, said])
+    assert batch.frames.shape == (0, 4) and batch.frame_valid.tolist() == [[False], [False]]
+    assert batch.words.shape == (4, 3) and batch.text_valid.all()
