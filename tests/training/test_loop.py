@@ -19,7 +19,8 @@ from mmcc.models.resnet import ResNet18
 from mmcc.objectives.mmcc import MMCCObjective
 from mmcc.training.checkpoints import Checkpoints, damage
 from mmcc.training.config import Config
-from mmcc.training.loop import build_model, fit_to_corpus, render_training, train
+from mmcc.training.loop import build_model, render_training, train
+from mmcc.training.perception import fit_to_corpus
 from mmcc.training.processes import join_world
 from mmcc.training.run import read_metrics
 from mmcc.training.step import Stepper
