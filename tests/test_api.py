@@ -74,6 +74,13 @@ def test_the_same_answers_as_the_tools(folder):
     assert [(c.from_frame, c.to_frame, c.score) for c in ours] == [(c.from_frame, c.to_frame, c.score) for c in found]
 
 
+def test_transitions_takes_what_the_verb_takes(folder):
+    model = mmcc.load_model("kitchen", cache=folder / "cache")
+    assert all(each.to_time - each.from_time >= 4 for each in model.transitions("soup.mp4", gap=4, keep_blank=True))
+    with pytest.raises(mmcc.InputError, match="no two frames that are 600 s apart"):
+        model.transitions("soup.mp4", gap=600)
+
+
 def test_wrong_calls_are_said(folder):
     model = mmcc.load_model("kitchen")
     with pytest.raises(UsageError, match="search for one thing"):

@@ -28,6 +28,7 @@ from mmcc.tools.familiar import familiarity
 from mmcc.tools.footage import Begin, Footage
 from mmcc.tools.model import ToolModel
 from mmcc.tools.queries import Node, frame_at, is_photo, look_at, look_at_photo, look_over_photo, open_video, read_texts
+from mmcc.tools.stored import stored_corpus
 
 CALIBRATION = "calibration.json"
 LAST = 20.0  # seconds at a video's end that make the clip by default: about one step
@@ -253,7 +254,7 @@ def fit_calibration(model: ToolModel, corpus: Corpus, progress: Progress | None 
     if not fitting:
         return None
     testing = testing[:: -(-len(testing) // _TEST_VIDEOS) or 1]
-    seen = embed_videos(model.adapter, corpus, [*fitting, *testing], progress=progress)
+    seen = embed_videos(model.adapter, stored_corpus(model, corpus), [*fitting, *testing], progress=progress)
     fit, test = (ask(model.adapter, part, corpus.tasks) for part in (seen[: len(fitting)], seen[len(fitting) :]))
     return calibrate(fit, test, temperature=model.adapter.temperature) if fit else None
 

@@ -290,11 +290,12 @@ class _AsTrained:
         return getattr(self._adapter, name)
 
     def embed_frames(self, frames: Tensor) -> Embedding:
-        seen = encoder_vectors(self._model, frames) if self._model.frozen_encoder else as_trained(self._model, frames)
-        if self._model.frozen_encoder:
-            self.vectors.append(seen.numpy())
-            next(self._told, None)
-        return self._adapter.embed_frames(seen)
+        if self._model.frozen_encoder is None:
+            return self._adapter.embed_frames(as_trained(self._model, frames))
+        next(self._told, None)
+        vectors = encoder_vectors(self._model, frames)
+        self.vectors.append(vectors.numpy())
+        return self._adapter.embed_frames(vectors)
 
 
 def encoder_vectors(model: ToolModel, frames: Tensor) -> Tensor:

