@@ -5,6 +5,7 @@
 Writes the files that inference needs (no optimizer state, no local paths); what the training videos look like, by which
 unfamiliar footage is recognized (for a model with a frozen encoder, that encoder's vectors); and, if the corpus has
 labelled steps, the calibration of `mmcc anticipate`.
+`--order FILE` adds the sharpness of the probabilities of `mmcc unshuffle`, as `scripts.real_results` fits it.
 The same run produces the same bytes. Write card.md yourself; an existing one is kept.
 """
 
@@ -23,7 +24,7 @@ from mmcc.tools.anticipate import CALIBRATION, fit_calibration
 from mmcc.tools.domain import FILE, Domain, save_domain
 from mmcc.tools.embedding_domain import EmbeddingDomain
 from mmcc.tools.familiar import fit_domain
-from mmcc.tools.model import ToolModel, open_model
+from mmcc.tools.model import ORDER, ToolModel, open_model
 from mmcc.tools.stored import training_vectors
 
 MOST_BYTES = 15_000_000
@@ -68,9 +69,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name in ("run", "corpus", "out"):
         parser.add_argument(name, type=Path)
+    parser.add_argument("--order", type=Path, help="a file with the sharpness of orders")
     given = parser.parse_args()
     try:
         domain = publish(given.run, Corpus.open(given.corpus), given.out)
+        if given.order:
+            shutil.copyfile(given.order, given.out / ORDER)
     except InputError as error:
         print(f"publish_model: {error}", file=sys.stderr)
         return 3

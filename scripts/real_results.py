@@ -36,8 +36,10 @@ from mmcc.evaluation.evaluate import evaluate
 from mmcc.evaluation.features_only import FeaturesAdapter
 from mmcc.evaluation.picture_sets import later_margins, order_margins, pair_accuracy, tau_of
 from mmcc.evaluation.results import TaskResult
+from mmcc.evaluation.set_order import fit_sharpness, order_set
 from mmcc.evaluation.still_rivals import ridge, rivals, training_data
 from mmcc.evaluation.stills import NAME, gather, measure, spoken_in
+from mmcc.evaluation.unshuffling import log_transitions
 from mmcc.files import replace_text
 from mmcc.metrics import PerVideo, bootstrap, paired_difference
 from mmcc.training.config import load_config
@@ -229,6 +231,32 @@ def differences(results: Mapping[str, TaskResult]) -> str:
     return "\n".join(lines)
 
 
+def fit_order(corpus: Path, out: Path) -> str:
+    """Fit the sharpness of MMCC+'s orders on the held-out videos, write order.json, and say how well it fits: by
+    cross-validation over the folds, how often pairs are right by their predicted probability."""
+    held_out = []
+    for fold in range(FOLDS):
+        adapter = open_adapter(run_folder(out, MODELS[-1], f"{fold}/{FOLDS}"), checkpoint="last")
+        opened = with_vectors(Corpus.open(corpus), frames=Wanted(FRAMES), text=Wanted(TEXT))
+        videos = embed_videos(adapter, opened, videos_for(opened, "test", 0.0, f"{fold}/{FOLDS}"))
+        held_out.append([log_transitions(adapter, video.frames).numpy() for video in videos])
+    everything = [log_P for fold in held_out for log_P in fold]
+    replace_text(out / "order.json", json.dumps({"sharpness": round(fit_sharpness(everything), 3)}) + "\n")
+    believed, right = [], []
+    for fold, sets in enumerate(held_out):
+        sharpness = fit_sharpness([log_P for at, each in enumerate(held_out) if at != fold for log_P in each])
+        for log_P in sets:
+            before = order_set(log_P, "pairs", sharpness).before_nn[np.triu_indices(len(log_P), 1)]
+            believed += np.maximum(before, 1 - before).tolist()
+            right += (before > 0.5).tolist()
+    lines = ["| predicted | pairs | right, % |", "|---|---|---|"]
+    for low, high in ((0.5, 0.6), (0.6, 0.7), (0.7, 0.8), (0.8, 0.9), (0.9, 1.0)):
+        inside = (np.array(believed) >= low) & (np.array(believed) < high + (high == 1))
+        share = f"{100 * np.array(right)[inside].mean():.0f}" if inside.any() else "–"
+        lines.append(f"| {100 * low:.0f} to {100 * high:.0f} % | {inside.sum()} | {share} |")
+    return "\n".join(lines)
+
+
 def pictures_table(corpus: Path, data: Path, out: Path) -> str:
     """Photo sets and pairs, by models of all videos."""
     sets = read_photo_sets(data / "photos", SIZE)
@@ -277,13 +305,13 @@ def _shrunk(pictures: NDArray[np.uint8], size: int = 48) -> NDArray[np.uint8]:
     return np.asarray(at_size(torch.from_numpy(pictures), size).numpy())
 
 
-def main() -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path, help="the folder that contains youcook2, photos and hdepic")
     parser.add_argument("-o", "--output", type=Path, required=True)
     parser.add_argument("--into", type=Path, help="a Markdown file whose marked part is replaced")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
-    given = parser.parse_args()
+    given = parser.parse_args(arguments)
     corpus = prepare(given.data, given.output)
     with ProcessPoolExecutor(given.workers, mp_context=get_context("spawn")) as pool:
         for some in jobs(corpus, given.output):
@@ -297,6 +325,7 @@ def main() -> int:
         }
         parts += [f"### Held-out {kind}", table(results), "Paired differences:", differences(results)]
     parts += ["### Photos, and pictures from the cook's eyes", pictures_table(corpus, given.data, given.output)]
+    parts += ["### How sure an order of stills is, held-out videos", fit_order(corpus, given.output)]
     text = "\n\n".join(parts)
     print(text)
     if given.into:

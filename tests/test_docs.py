@@ -19,7 +19,8 @@ from mmcc.corpus import Corpus
 from mmcc.corpus.crosstask import read_crosstask
 from mmcc.pretrained import SHIPPED
 from mmcc.settings import flatten, to_mapping
-from mmcc.training.config import Config
+from mmcc.training.config import Config, load_config
+from scripts import real_results
 
 ROOT = Path(__file__).parents[1]
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
@@ -115,9 +116,9 @@ def test_every_flag_in_the_documents_exists(capsys):
     for verb in VERBS:
         with pytest.raises(SystemExit):
             main([verb.__name__, "--help"])
-    for benchmark in (runner, references):
+    for program in (runner, references, real_results):
         with pytest.raises(SystemExit):
-            benchmark.main(["--help"])
+            program.main(["--help"])
     told = capsys.readouterr().out + get_args_parser().format_help()
     text = re.sub(r"pip install [^\n`]*", "", text)
     flags = {flag for flag in re.findall(r"--[a-z][a-z-]+(?:\.[a-z_.]+)?", text) if "." not in flag}
@@ -128,7 +129,7 @@ def test_every_setting_in_the_documents_exists():
     text = (ROOT / "README.md").read_text() + (ROOT / "docs/training.md").read_text()
     prose = re.sub(r"```python\n.*?```", "", text, flags=re.DOTALL)  # where model.order is a method
     named = set(re.findall(r"(?:data|model|objective|train)(?:\.[a-z_0-9]+)+", prose)) - {"model.safetensors"}
-    known = flatten(to_mapping(Config()))
+    known = flatten(to_mapping(Config())) | flatten(to_mapping(load_config("real")))  # whose encoders have others
     assert named and all(any(f"{key}.".startswith(f"{name}.") for key in known) for name in named), named
 
 

@@ -131,7 +131,7 @@ def test_a_module_that_is_missing_is_named_with_the_run(trained, vectors_path, t
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--model.frame_encoder", "stretch"], "no frame encoder is named 'stretch' (known: features, resnet18"),
+        (["--model.frame_encoder", "stretch"], "no frame encoder is named 'stretch' (known: efficientnet-lite0, "),
         (["--objective.name", "next-frame"], "no objective is named 'next-frame' (known: cross_modal, memdpc,"),
         (["--import", "plugins.nothing"], "--import: plugins.nothing (No module named 'plugins'"),
         (["--train.lrr", "1"], "there is no setting 'train.lrr'"),

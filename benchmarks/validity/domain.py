@@ -1,4 +1,4 @@
-"""Unfamiliar footage: how often the tools of the shipped models warn, of what they know and of what they do not.
+"""Unfamiliar footage: how often the tools of the shipped models warn of what they know, and of what not.
 
     python -m benchmarks.validity.domain [--real FOLDER] [--videos N] [--seed N] [--cook MODEL]
 

@@ -13,9 +13,9 @@ class ModelConfig:
     """Sizes of the networks and the choice of encoders; everything else follows the paper."""
 
     dims: int = 512  # the paper's d: of z, of π and of every hidden layer
-    predictor_rank: int = 0  # of g as one linear map; 0: the paper's four layers, which need thousands of videos
     frame_encoder: FrameEncoderSettings = field(default_factory=FrameResNetSettings)  # by name, with its own settings
     text_encoder: TextEncoderSettings = field(default_factory=BagOfWordsSettings)  # by name, with its own settings
+    predictor_rank: int = 0  # of g as one linear map; 0: the paper's four layers, which need thousands of videos
 
     def __post_init__(self) -> None:
         if self.dims < 1:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,6 +17,7 @@ from mmcc.evaluation.runs import BEST, find_checkpoint
 if TYPE_CHECKING:
     from mmcc.evaluation.adapter import ModelAdapter
 
+ORDER = "order.json"  # beside the weights of a published model
 _IDENTITY = ("model.safetensors", "config.json", "config.yaml", "vocabulary.txt")  # all that an answer depends on
 Progress = Callable[[list[str]], Iterable[str]]  # wraps what is iterated over, as mmcc.progress.bar does
 
@@ -62,6 +64,18 @@ class ToolModel:
     def _encoder(self, which: str) -> Mapping[str, Any]:
         found = self.settings.get("model", {}).get(which)
         return found if isinstance(found, Mapping) else {}
+
+    @cached_property
+    def sharpness(self) -> float | None:
+        """The exponent of its probabilities of orders (mmcc.evaluation.set_order), fitted on videos that it had not
+        seen; None where that was not done."""
+        path = self.folder / ORDER
+        if not path.is_file():
+            return None
+        try:
+            return float(json.loads(path.read_text(encoding="utf-8"))["sharpness"])
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise InputError(path, f"cannot be read ({error})", "Install mmcc again.") from None
 
     @cached_property
     def adapter(self) -> ModelAdapter:

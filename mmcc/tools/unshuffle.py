@@ -27,9 +27,8 @@ from mmcc.corpus.folder import VIDEO_SUFFIXES
 from mmcc.corpus.format import is_corpus
 from mmcc.corpus.source import LabelledClip, Skipped
 from mmcc.errors import InputError
-from mmcc.evaluation.set_order import OF_KITCHEN_BY_CHANCE, By, SetOrder, confidence_by_chance, order_set
+from mmcc.evaluation.set_order import OF_KITCHEN_BY_CHANCE, SHARPNESS, By, SetOrder, confidence_by_chance, order_set
 from mmcc.metrics import kendall_tau
-from mmcc.pretrained import SHIPPED
 from mmcc.text import clock, one_line, storable
 from mmcc.tools.cache import Answer, Cache
 from mmcc.tools.described import TEXTS, describe, description_of, score_texts
@@ -87,6 +86,7 @@ class Unshuffled:
     note: str = ""  # on how photos compare with the training data; those on videos are in UnshuffleResult
     strange: str = ""  # why the model is not to be trusted here: it was trained on something else
     calibrated: bool = False  # whether the probabilities were fitted for this model, and for such pictures
+    sharpness: float = SHARPNESS  # by which they were computed
 
     @property
     def ordered(self) -> list[Thing]:
@@ -97,11 +97,11 @@ class Unshuffled:
         """Why the order is no better than a guess; "" if it may be."""
         if self.strange:
             return self.strange
-        if self.calibrated:
+        if self.sharpness == SHARPNESS and self.calibrated:
             known = OF_KITCHEN_BY_CHANCE
             bound = known[min(len(self.things), len(known) + 1) - 2]
         else:
-            bound = confidence_by_chance(self.log_P_nn, self.by)
+            bound = confidence_by_chance(self.log_P_nn, self.by, self.sharpness)
         confidence = f"its confidence, {self.found.confidence:.2f}, is less than random scores reach ({bound:.2f})"
         return confidence if self.found.confidence < bound else ""
 
@@ -283,14 +283,14 @@ def unshuffle_photos(
         things = [replace(_photo(paths), text=description_of(paths, described)) for paths in shown.values()]
         of_texts, unknown = score_texts(model, [each.text for each in things], cache)
         log_P, note = log_P + of_texts, " ".join(line for line in (note, unknown) if line)
-    found = order_set(log_P, by)
-    called = one_line(Path(name).name)
-    return Unshuffled(called, PHOTOS, by, things, found, log_P, note=note, strange=strange, calibrated=calibrated)
+    sharpness = model.sharpness or SHARPNESS
+    found, called = order_set(log_P, by, sharpness), one_line(Path(name).name)
+    return Unshuffled(called, PHOTOS, by, things, found, log_P, None, note, strange, calibrated, sharpness)
 
 
 def _is_calibrated(model: ToolModel, strange: str) -> bool:
-    """The exponent of the probabilities was chosen for one model, on pictures like those it was trained on."""
-    return not strange and model.folder == SHIPPED / "kitchen"
+    """Whether the exponent of the probabilities was fitted for the model, on pictures like those it was trained on."""
+    return not strange and model.sharpness is not None
 
 
 def _photo(paths: list[Path]) -> Thing:
@@ -351,8 +351,9 @@ def unshuffle_footage(
         for span, place in zip(answer.facts["segments"], answer.facts["places"], strict=True)
     ]
     log_P = answer.arrays["log_P"]
-    found, calibrated = order_set(log_P, by), _is_calibrated(model, strange)
-    return Unshuffled(footage.name, kind, by, things, found, log_P, footage, strange=strange, calibrated=calibrated)
+    sharpness, calibrated = model.sharpness or SHARPNESS, _is_calibrated(model, strange)
+    found = order_set(log_P, by, sharpness)
+    return Unshuffled(footage.name, kind, by, things, found, log_P, footage, "", strange, calibrated, sharpness)
 
 
 def _clip(clip: LabelledClip, place: int, texts: Sequence[str]) -> Thing:

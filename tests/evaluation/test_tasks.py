@@ -49,13 +49,13 @@ def test_every_task_is_listed_once_and_says_what_it_asks():
 
 def test_a_group_is_asked_for_by_one_name():
     assert list(task_choices()) == [
-        *("cycle", "anticipation", "unshuffling", "arrow", "transitions", "neurons", "transfer")
+        *("cycle", "anticipation", "unshuffling", "arrow", "transitions", "neurons", "transfer", "stills")
     ]
     assert [task.name for task in find_tasks(["transfer"])] == ["transfer-anticipation", "transfer-unshuffling"]
     assert find_tasks(["arrow", "cycle", "arrow"]) == [find_task("arrow"), find_task("cycle")]
     assert len(find_tasks()) == 8
     for name in ("transfer-anticipation", "mean-anticipation", "cooking"):
-        with pytest.raises(UsageError, match=rf"no evaluation task is named '{name}' \(known: cycle, .*, transfer\)"):
+        with pytest.raises(UsageError, match=rf"no evaluation task is named '{name}' \(known: cycle, .*, stills\)"):
             find_tasks([name])
     with pytest.raises(ValueError, match=r"no evaluation task is named 'cooking' \(known: anticipation, "):
         find_task("cooking")
@@ -84,7 +84,7 @@ def test_a_registered_task_is_run_by_the_command_line(length, capsys, run_of, st
     assert "How many frames does a video have?" in blocks and "frames of a video" in blocks
     assert main([*command, "cooking"]) == 2
     said = capsys.readouterr().err
-    assert "(known: cycle, anticipation, unshuffling, arrow, transitions, neurons, transfer, length)" in said
+    assert "(known: cycle, anticipation, unshuffling, arrow, transitions, neurons, transfer, stills, length)" in said
     assert "--import" in said
 
 

@@ -113,7 +113,7 @@ def test_another_encoder_takes_a_few_lines(tmp_path):
 
 
 def test_an_unknown_name_lists_the_known_ones():
-    with pytest.raises(WrongSetting, match=r"model.frame_encoder: no frame encoder is named 'resnet19' \(known: feat"):
+    with pytest.raises(WrongSetting, match=r"model.frame_encoder: no frame encoder is named 'resnet19' \(known: eff"):
         build(ModelConfig, {"frame_encoder": "resnet19"}, "model")
 
 

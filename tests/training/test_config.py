@@ -24,7 +24,7 @@ def problem(call):
 
 
 def test_every_shipped_configuration_loads():
-    assert shipped_configs() == ["cross_modal", "memdpc", "mmcc", "mmcc_plus", "paper", "ra", "tap"]
+    assert shipped_configs() == ["cross_modal", "memdpc", "mmcc", "mmcc_plus", "paper", "ra", "real", "tap"]
     for name in shipped_configs():
         assert load_config(name) != Config()
 
@@ -81,7 +81,10 @@ def test_yaml_without_a_dot_is_a_number_too(tmp_path):
         ("train: {steps: 3, epochs: 4}", "train.steps: set exactly one of it and epochs"),
         ("train: {steps: null, epochs: null}", "train.steps: set exactly one of it and epochs"),
         ("model: {dims: 0}", "model.dims is 0"),
-        ("model: {frame_encoder: dino}", "model.frame_encoder: no frame encoder is named 'dino' (known: features, res"),
+        (
+            "model: {frame_encoder: dino}",
+            "model.frame_encoder: no frame encoder is named 'dino' (known: eff",
+        ),
         ("objective: {name: memdpc, lambda1: 1}", "there is no setting 'objective.lambda1'; known here: name, slots"),
         ("objective: {ramp_share: 2}", "objective.ramp_share must be 0 to 1"),
         ("objective: {lambda1: -1}", "objective.lambda1 must be 0"),
