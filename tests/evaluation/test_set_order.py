@@ -11,7 +11,7 @@ from hypothesis.extra import numpy as arrays
 
 from mmcc.evaluation import set_order as bag_order
 from mmcc.evaluation.ordering import EXACT_UP_TO
-from mmcc.evaluation.set_order import confidence_by_chance, order_set
+from mmcc.evaluation.set_order import confidence_by_chance, fit_sharpness, order_set
 
 
 def matrices(sizes=(2, 6)):
@@ -177,3 +177,21 @@ def test_confidence_by_chance_is_that_of_scores_without_direction():
 
 def test_confidence_by_chance_is_not_told_of_two_or_of_many():
     assert confidence_by_chance(np.eye(2)) == confidence_by_chance(np.eye(9)) == 0.5
+
+
+def test_the_sharpness_that_fits_is_found():
+    """Scores of known noise: the fitted exponent is the one at which probabilities are right."""
+    rng = np.random.default_rng(0)
+    sets = []
+    for _ in range(300):
+        late = np.arange(4) + 0.0
+        noisy = 0.7 * (late[None] - late[:, None]) + rng.normal(size=(4, 4))
+        sets.append(np.triu(noisy, 1) - np.triu(noisy, 1).T)
+    found = fit_sharpness(sets)
+
+    def loss(sharpness):
+        before = np.concatenate([order_set(each, "pairs", sharpness).before_nn[np.triu_indices(4, 1)] for each in sets])
+        return -np.log(before.clip(1e-9)).mean()
+
+    assert loss(found) <= min(loss(found * 1.2), loss(found / 1.2)) and 0.05 < found < 19
+    assert fit_sharpness([3 * each for each in sets]) == pytest.approx(found / 3, rel=0.11), "scores of another scale"
