@@ -42,6 +42,25 @@ def test_what_is_shipped_is_small_whole_and_of_no_machine():
             assert "/tmp/" not in path.read_text(encoding="utf-8")
 
 
+def test_cook_loads_by_name_and_reads_pictures_and_any_words():
+    model = MMCC.from_pretrained("cook")
+    assert model.frame_nodes(torch.zeros(2, 1280))[1].shape == (2, model.config.dims), "vectors need no encoder"
+    adapter = open_adapter("cook")
+    assert adapter.name == "mmcc+" and adapter.knows("gochujang")
+    assert adapter.embed_frames(torch.zeros(1, 50, 60, 3, dtype=torch.uint8)).pi.isfinite().all()
+    opened = open_model("cook")
+    assert (opened.size, opened.fit, opened.fps, opened.feature_dims) == (260, "crop", 1.0, 0)
+
+
+def test_the_sharpness_of_its_orders_comes_with_a_model(kitchen, tmp_path):
+    assert open_model("kitchen").sharpness == 0.2 and open_model("cook").sharpness > 1
+    assert open_model(kitchen.run).sharpness is None
+    shutil.copytree(SHIPPED / "cook", tmp_path / "mine")
+    (tmp_path / "mine" / "order.json").write_text("{}")
+    with pytest.raises(InputError, match=r"order\.json"):
+        _ = open_model(tmp_path / "mine").sharpness
+
+
 def test_a_model_in_the_working_folder_goes_before_a_shipped_one_and_other_folders_do_not(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "kitchen" / "videos").mkdir(parents=True)
