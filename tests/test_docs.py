@@ -54,7 +54,8 @@ def home(kitchens, tmp_path) -> Path:
 
 def _soup_and_photos(home: Path) -> None:
     """What the Python examples open: soup.mp4 with captions, and three photos."""
-    video = min((home / "Videos" / "cooking").glob("*.mp4"))
+    videos = (home / "Videos" / "cooking").glob("*.mp4")
+    video = min(videos, key=lambda path: path.stat().st_size)  # the encoders take a while
     for path in video.parent.glob(f"{video.stem}.*"):
         shutil.copy(path, home / f"soup{path.name.removeprefix(video.stem)}")
     stored = Corpus.open(home / "demo" / "corpus")[video.stem]
