@@ -69,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> list[Figure]:
     with tempfile.TemporaryDirectory() as temporary:
         corpus = make_corpus(Path(temporary) / "corpus", options.videos, options.minutes)
         started = time.perf_counter()
-        train(corpus.path, Path(temporary) / "run", load_config("real"), anyway=True, say=lambda line: None)
+        train(corpus.path, Path(temporary) / "run", load_config("real"), say=lambda line: None)
         seconds = time.perf_counter() - started
     name = f"--config real, {options.videos} videos of {options.minutes:g} minutes, embedded: seconds"
     figures.at_most(name, seconds, SECONDS)

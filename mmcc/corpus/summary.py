@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from mmcc.corpus.corpus import Corpus, Video
+from mmcc.corpus.embeddings import stored_encoders
 from mmcc.corpus.format import READABLE
 from mmcc.corpus.outcome import IngestReport, shortfall
 from mmcc.corpus.source import Task
@@ -58,6 +59,7 @@ class Summary:
     uncaptioned: list[str] = field(default_factory=list)
     partial: list[dict[str, Any]] = field(default_factory=list)
     failed: list[dict[str, str]] = field(default_factory=list)
+    embeddings: list[str] = field(default_factory=list)  # the encoders whose vectors are stored, by name
 
 
 class TaskCount(NamedTuple):
@@ -79,6 +81,7 @@ def summarize(corpus: Corpus, watch: Callable[[list[str]], Iterable[str]] = iter
     summary = Summary(
         str(corpus.path), manifest.encoding, manifest.fps, manifest.size, manifest.mode, manifest.complete
     )
+    summary.embeddings = [encoder.name for encoder in stored_encoders(corpus)]
     durations: list[float] = []
     lags: list[float] = []
     captioned = spoken = annotated = shown = decoded = expected = 0.0
@@ -212,6 +215,8 @@ def render_summary(summary: Summary) -> str:
         ("coverage", (f"{s.decoded_coverage:.1%} decoded, " if s.frames else "") + f"{s.speech_coverage:.1%} narrated"
                      + (f", {s.step_coverage:.1%} steps" if s.segments else "")),
     ]  # fmt: skip
+    if s.embeddings:
+        facts.append(("embeddings", ", ".join(s.embeddings)))
     if s.segments:
         facts.append(("annotations", f"{s.annotated:,} videos, {s.segments:,} clips"))
     if s.caption_lag is not None:

@@ -30,6 +30,8 @@ def test_ingest_and_encode_in_one_command(make_clip, tmp_path, encoder, capsys):
     assert main(["ingest", str(tmp_path / "src"), "-o", str(corpus), "--encode", encoder]) == 0
     said = capsys.readouterr().err
     assert f"3 frames of 1 video by {encoder}" in said and "1 utterance of 1 video by minilm" in said
+    assert main(["inspect", str(corpus)]) == 0
+    assert f"embeddings  minilm, {encoder}" in capsys.readouterr().out
     opened = Corpus.open(corpus)
     assert opened.manifest.size == 12, "as large as the encoder reads, unless --size says otherwise"
     (video,) = with_vectors(opened, frames=Wanted(encoder), text=Wanted("minilm"))
