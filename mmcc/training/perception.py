@@ -9,25 +9,33 @@ Shapes: P frames or utterances, F dims.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
-from mmcc.backbones import open_frame_backbone
+from mmcc.backbones import embed_frames, open_frame_backbone
 from mmcc.corpus import Corpus
-from mmcc.corpus.embeddings import Encoder, Floats
+from mmcc.corpus.embeddings import Encoder
 from mmcc.corpus.vectors import VectorCorpus, Wanted, with_vectors
 from mmcc.data.loader import read_frames
 from mmcc.data.segments import NodeTimes, UsableVideos
 from mmcc.errors import InputError
 from mmcc.models.config import ModelConfig
 from mmcc.models.encoders import FeatureSettings, FrameResNetSettings
-from mmcc.models.pretrained_encoders import HeadSettings, PretrainedFrameSettings, PretrainedTextSettings, VectorHead
+from mmcc.models.pretrained_encoders import (
+    HeadSettings,
+    PretrainedFrameEncoder,
+    PretrainedFrameSettings,
+    PretrainedTextEncoder,
+    PretrainedTextSettings,
+)
 from mmcc.models.registry import Network
 from mmcc.training.config import Config
 
 _VECTORS = 20_000  # to compute means and principal components from: more change nothing
+_PICTURES = 512  # the same, where a backbone has to see them first
 _LEAST_OF_A_VIDEO = 16  # evenly spaced: neighbouring frames say the same
 
 Settings = TypeVar("Settings", bound=HeadSettings)
@@ -83,17 +91,23 @@ def fit_to_corpus(config: Config, corpus: Corpus) -> Config:
 
 def fit_heads(model: Network, videos: UsableVideos) -> None:
     """Compute the whitening of every pretrained encoder from the training videos, before the first step."""
-    for name, module in model.named_modules():
-        if isinstance(module, VectorHead) and module.whitens:
-            module.fit(torch.from_numpy(_vectors(videos, of_text="text_encoder" in name)))
+    for module in model.modules():
+        if isinstance(module, PretrainedFrameEncoder) and module.head.whitens:
+            frozen = module.settings.frozen
+            frames = torch.from_numpy(_sample(videos, of_text=False, most=_VECTORS if frozen else _PICTURES))
+            if not frozen:  # pictures; the backbone is as it was published
+                (frames,) = embed_frames(open_frame_backbone(module.settings.name), [frames])
+            module.head.fit(frames)
+        if isinstance(module, PretrainedTextEncoder) and module.head.whitens:
+            module.head.fit(torch.from_numpy(_sample(videos, of_text=True, most=_VECTORS)))
 
 
-def _vectors(videos: UsableVideos, *, of_text: bool) -> Floats:
-    """Vectors of the training videos, from all of them where there is room: [P, F]."""
+def _sample(videos: UsableVideos, *, of_text: bool, most: int) -> NDArray[Any]:
+    """Frames or text vectors of the training videos, from all of them where there is room."""
     order = np.random.default_rng(0).permutation(len(videos.ids))
-    each = max(_LEAST_OF_A_VIDEO, _VECTORS // len(order))
-    found: list[Floats] = []
-    for place in order[: _VECTORS // _LEAST_OF_A_VIDEO]:
+    each = max(_LEAST_OF_A_VIDEO, most // len(order))
+    found: list[NDArray[Any]] = []
+    for place in order[: most // _LEAST_OF_A_VIDEO]:
         video = videos.corpus[videos.ids[place]]
         wanted = NodeTimes.of(video).places if of_text else np.arange(len(video.times))
         wanted = wanted[np.unique(np.linspace(0, len(wanted) - 1, min(each, len(wanted))).astype(int))]

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 
+from mmcc.backbones import open_frame_backbone
 from mmcc.cli.main import main
 from mmcc.corpus import Corpus
 from mmcc.errors import InputError
@@ -88,6 +89,32 @@ def test_the_whitening_is_that_of_the_training_videos(embedded):
     assert isinstance(head, VectorHead)
     white = head.whitened(torch.from_numpy(frames))
     assert np.allclose(6 * np.cov(white.numpy().T), np.eye(6), atol=0.05)
+
+
+def test_an_encoder_can_be_trained_too(embedded, tmp_path, monkeypatch):
+    """From pictures, with the text still frozen: its weights move, and are saved with the run's."""
+    corpus, name = embedded
+    monkeypatch.setattr(perception, "_PICTURES", 16)
+    small = [
+        "train.steps=1",
+        "train.validation_segments=1",
+        "train.batch_size=1",
+        "data.max_frames=2",
+        "data.frame_rates=[0.25]",
+        "data.held_out=0",
+    ]
+    unfrozen = ["model.frame_encoder.name=efficientnet-lite0", "model.frame_encoder.frozen=false"]
+    text = ["model.text_encoder=minilm", "model.text_encoder.components=8", "model.frame_encoder.components=4"]
+    config = tiny_config(*unfrozen, *text, *small, "train.lr=1e-2")
+    train(corpus, tmp_path / "run", config, anyway=True, say=lambda line: None)
+    trained = open_adapter(tmp_path / "run").model.frame_encoder
+    published = open_frame_backbone("efficientnet-lite0")
+    assert any(
+        not torch.equal(*both) for both in zip(trained.backbone.parameters(), published.parameters(), strict=True)
+    )
+    with pytest.raises(InputError, match="cannot be trained"):
+        unfrozen = [f"model.frame_encoder.name={name}", "model.frame_encoder.frozen=false"]
+        train(corpus, tmp_path / "onnx", tiny_config(*unfrozen, *text[:2]), anyway=True, say=lambda line: None)
 
 
 def test_a_corpus_without_vectors_names_the_command(kitchens, tmp_path):
