@@ -24,7 +24,10 @@ def evaluate(
     ] = None,
     checkpoint: Annotated[str, Arg("of a run: best, last, or a training step", metavar="WHICH")] = "best",
     on: Annotated[
-        Literal["test", "validation"], Arg("measure on test videos, or on the validation videos, to choose settings")
+        Literal["test", "validation", "all"],
+        Arg(
+            "measure on test videos; on validation videos, to choose settings; or on all, if the model saw none of them"
+        ),
     ] = "test",
     imagenet: Annotated[
         Path | None,

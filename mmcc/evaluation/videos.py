@@ -32,13 +32,13 @@ class EvaluationVideos:
         self,
         corpus: Corpus,
         *,
-        on: str = "test",  # or "validation", where settings are chosen
+        on: str = "test",  # or "validation", where settings are chosen; or "all", of a corpus that the model never saw
         held_out: float = DataConfig.held_out,
         fold: str | None = None,  # of a cross-validation: its videos are the test videos
         most_training: int = 300,
     ) -> None:
         self.corpus = corpus
-        test = videos_for(corpus, on, held_out, fold)
+        test = corpus.ids if on == "all" else videos_for(corpus, on, held_out, fold)
         if not test:
             cause = f"none of its {len(corpus)} videos is for {on}"
             raise InputError(corpus.path, cause, "Ingest more videos, or give them splits.")

@@ -1,5 +1,6 @@
 """Order, matching and later sentences of stills: by hand, by brute force, and for judges that know nothing or all."""
 
+import json
 from itertools import permutations
 
 import numpy as np
@@ -8,6 +9,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mmcc.cli.main import main
 from mmcc.evaluation.adapter import Embedding
 from mmcc.evaluation.embedding import EmbeddedVideo
 from mmcc.evaluation.stills import Judgement, gather, measure
@@ -94,3 +96,19 @@ def test_order_and_matching_are_those_of_brute_force(n, seed):
     chosen = max(permutations(range(n)), key=lambda each: sum(alike[i, each[i]] for i in range(n)))
     assert figures["kendall_tau/seen"].mean == pytest.approx(tau)
     assert figures["matching"].mean == 100 * (chosen == tuple(range(n)))
+
+
+def test_cook_is_measured_on_videos_in_the_layout_of_youcook2(shared, tmp_path, capsys):
+    """The shipped model has seen these very videos, so its figures say nothing; that it is measured does."""
+    videos = json.loads((shared / "youcook2" / "videos.json").read_text())
+    few = dict([(key, entry) for key, entry in videos.items() if entry.get("frames")][:3])
+    (tmp_path / "y").mkdir()
+    (tmp_path / "y" / "frames").symlink_to(shared / "youcook2" / "frames")
+    (tmp_path / "y" / "videos.json").write_text(json.dumps(few))
+    assert main(["ingest", str(tmp_path / "y"), "-o", str(tmp_path / "c"), "--size", "260"]) == 0
+    command = ["evaluate", "cook", "--corpus", str(tmp_path / "c"), "--tasks", "stills", "--json"]
+    assert main(command) == 3 and "is for test" in capsys.readouterr().err
+    assert main([*command, "--on", "all"]) == 0
+    figures = json.loads(capsys.readouterr().out)["tasks"]["stills"]["figures"]
+    assert figures["matching"]["counts"] == [1, 1, 1]
+    assert {"kendall_tau/seen", "kendall_tau/read", "kendall_tau/both", "later/recall@5"} <= figures.keys()
