@@ -41,7 +41,8 @@ class EvaluationVideos:
         test = corpus.ids if on == "all" else videos_for(corpus, on, held_out, fold)
         if not test:
             cause = f"none of its {len(corpus)} videos is for {on}"
-            raise InputError(corpus.path, cause, "Ingest more videos, or give them splits.")
+            remedy = "Give some a split; or, if the model saw none of them in training, measure on all: --on all."
+            raise InputError(corpus.path, cause, remedy)
         self.related = [each for each in test if self._is_related(each)]
         self.primary = [each for each in test if not self._is_related(each)]
         self.validation = videos_for(corpus, "validation", held_out, fold)
