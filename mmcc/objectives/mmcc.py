@@ -135,8 +135,9 @@ class MMCCObjective:
                 terms["similarity"] = similarity_loss(
                     model, nodes, cycle, margin=cycling.similarity_margin, temperature=cycling.temperature
                 )
-            for part, sum_count in direction_loss(nodes, keys, cycle, config.direction).items():
-                terms[f"{DIRECTION}/{part}"] = sum_count
+            if config.direction.parts:
+                parts = direction_loss(model, nodes, keys, modality, rng, cycling, config.direction)
+                terms |= {f"{DIRECTION}/{part}": sum_count for part, sum_count in parts.items()}
             if config.direction.pairs:
                 terms[f"{DIRECTION}/pairs"] = pair_loss(model, nodes[modality], config.direction.temperature)
             for name, sum_count in terms.items():

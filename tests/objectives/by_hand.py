@@ -117,26 +117,60 @@ def similarity_term(found: Walk, margin: float) -> Tensor:
     return torch.maximum(cosine(start, future) - margin, zero) + torch.maximum(cosine(future, back) - margin, zero)
 
 
-def direction_terms(parts, segments, b, own, alpha, found: Walk, *, gap=2.0, batch_nodes=False, temperature=0.1):
-    """Append to `parts` what one cycle of segment b adds to each part of the direction loss."""
-    for name, query, modality, place, sign in (
-        ("future", found.future_query, own, alpha, 1),
-        ("past", found.past_query, found.ahead, found.index, -1),
-    ):
-        t = segments[b][modality].times[place]
-        for kind, over in (("within", modality), ("across", OTHER[modality])):
-            side = segments[b][over]
-            if kind == "within":
-                wanted = [i for i in range(len(side.pi)) if sign * (i - place) > 0]
-            else:
-                wanted = [i for i in range(len(side.pi)) if sign * (side.times[i] - t) > gap]
-            everything = side.pi
-            if kind == "across" and batch_nodes:
-                everything = [pi for segment in segments for pi in segment[over].pi]
-            if wanted:
-                above = sum(torch.exp(torch.dot(query, side.pi[i]) / temperature) for i in wanted)
-                below = sum(torch.exp(torch.dot(query, pi) / temperature) for pi in everything)
-                parts.setdefault(f"{name}_{kind}", []).append(-torch.log(above / below))
+def state(model, segment, own: str, place: int, unimodal: bool, temperature: float = 0.1) -> Tensor:
+    """A node's own z, or f of both modalities, its counterpart by Eq. 2."""
+    M, X = segment[own], segment[OTHER[own]]
+    if unimodal or not X.z:
+        return M.z[place]
+    edge = attention(M.pi[place], X.pi, range(len(X.pi)), temperature)
+    z = {own: M.z[place], OTHER[own]: mixture(edge, X.z, M.z[place])}
+    return model.combine(z[VISION], z[TEXT])
+
+
+def direction_terms(model, segments, own: str, unimodal, *, gap=2.0, temperature=0.1) -> dict[str, list[Tensor]]:
+    """The parts of the direction loss from all anchors of a modality; `unimodal(b, i)`: whether an anchor is so."""
+    terms: dict[str, list[Tensor]] = {"leads": [], "arrives": [], "contrast": []}
+    for predict, sign in ((model.future, 1), (model.past, -1)):
+        queries = [
+            [predict(state(model, segment, own, i, unimodal(b, i), temperature)) for i in range(len(segment[own].z))]
+            for b, segment in enumerate(segments)
+        ]
+        for over in (VISION, TEXT):
+            _direction_terms(terms, segments, queries, own, over, sign, gap, temperature)
+    return terms
+
+
+def _direction_terms(terms, segments, queries, own, over, sign, gap, temperature):
+    def power(query, pi):
+        return torch.exp(torch.dot(query, pi) / temperature)
+
+    def lies_ahead(segment, i, j, sign):
+        if own == over:
+            return sign * (j - i) > 0
+        return sign * (segment[over].times[j] - segment[own].times[i]) > gap
+
+    all_queries = [query for of_segment in queries for query in of_segment]
+    all_nodes = [pi for segment in segments for pi in segment[over].pi]
+    for segment, of_segment in zip(segments, queries, strict=True):
+        targets = segment[over].pi
+
+        def P(j, i, of_segment=of_segment, targets=targets):
+            return power(of_segment[i], targets[j]) / sum(power(of_segment[i], pi) for pi in all_nodes)
+
+        for i in range(len(of_segment)):
+            ahead = [j for j in range(len(targets)) if lies_ahead(segment, i, j, sign)]
+            if ahead:
+                terms["leads"].append(-torch.log(sum(P(j, i) for j in ahead)))
+        for j, pi in enumerate(targets):
+            before = [i for i in range(len(of_segment)) if lies_ahead(segment, i, j, sign)]
+            after = [i for i in range(len(of_segment)) if lies_ahead(segment, i, j, -sign)]
+            if before:
+                everything = sum(power(query, pi) for query in all_queries)
+                terms["arrives"].append(-torch.log(sum(power(of_segment[i], pi) for i in before) / everything))
+            if before and after:
+                over_now = sum(P(j, k) for k in after) / len(after)
+                costs = [-torch.log(torch.sigmoid(torch.log(P(j, i)) - torch.log(over_now))) for i in before]
+                terms["contrast"].append(sum(costs) / len(costs))
 
 
 def nearest(time: float, times: list[float]) -> int:
