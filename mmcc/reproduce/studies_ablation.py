@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from mmcc.report.tables import Column, Row, Table
 from mmcc.reproduce import plan
 from mmcc.reproduce.findings import Findings, Measure
-from mmcc.reproduce.tables_rows import DIFFERENCES, INTERVALS, LABELS, FigureColumn, difference_cell
+from mmcc.reproduce.tables_rows import LABELS, FigureColumn, difference_cell, differences_note, intervals_note
 
 TITLE = "Ablation: what each part of MMCC+ contributes"
 _COLUMNS = (
@@ -81,10 +81,10 @@ def ablation(findings: Findings) -> list[Table]:
                 for (task, figure), measure in zip(_COLUMNS, measures, strict=True)
             )
             gains.append(Row((variant.label,), differences, competes=False))
-    notes = (INTERVALS, 'Controls are of MMCC+: is it dynamics, or only "looks late"?')
+    notes = (intervals_note(findings), 'Controls are of MMCC+: is it dynamics, or only "looks late"?')
     columns = tuple(Column(each.head, each.digits, each.better) for _, each in _COLUMNS)
     plain = tuple(Column(each.head, each.digits, 0) for _, each in _COLUMNS)
     return [
         Table(TITLE, ("", "variant"), columns, tuple(rows), notes),
-        Table(f"{TITLE}: MMCC+ minus the others", ("MMCC+ minus",), plain, tuple(gains), (DIFFERENCES,)),
+        Table(f"{TITLE}: MMCC+ minus the others", ("MMCC+ minus",), plain, tuple(gains), (differences_note(findings),)),
     ]

@@ -12,7 +12,6 @@ from mmcc.reproduce.studies import scale, tuning
 from mmcc.reproduce.studies_ablation import ablation
 from mmcc.reproduce.tables_arrow import table4
 from mmcc.reproduce.tables_rows import (
-    INTERVALS,
     LABELS,
     PAPER,
     FigureColumn,
@@ -20,6 +19,7 @@ from mmcc.reproduce.tables_rows import (
     beside,
     cells_of,
     columns_of,
+    intervals_note,
     measured,
     notes_of,
     reference_rows,
@@ -109,7 +109,7 @@ def table1(findings: Findings) -> list[Table]:
         "Input embedding: the paper's second row has frozen cross-modal embeddings; ours are trained by that loss "
         "beside the cycle, whose gradient ends before them."
     )
-    notes = (INTERVALS, PAPER, frozen, *findings.task_notes(plan.CYCLE, runs, LABELS))
+    notes = (intervals_note(findings), PAPER, frozen, *findings.task_notes(plan.CYCLE, runs, LABELS))
     columns = (*columns_of(CYCLES, True), *columns_of(MORE_CYCLES, False))
     return [Table("Table 1: cycle-back and cross-modal accuracy", ("choice", "variant"), columns, tuple(rows), notes)]
 
@@ -174,7 +174,8 @@ def _other_orders(findings: Findings, task: str, title: str) -> Table:
         Row((LABELS[run],), tuple(findings.cell(run, task, figure.name) for figure in _ORDERS))
         for run in measured(findings, task)
     ]
-    notes = (INTERVALS, "All pairs: the order that maximizes the sum of log P(i → j) - log P(j → i) over i before j.")
+    said = "All pairs: the order that maximizes the sum of log P(i → j) - log P(j → i) over i before j."
+    notes = (intervals_note(findings), said)
     return Table(f"{title}: Kendall's τ by other orderings", ("model",), columns_of(_ORDERS, False), tuple(rows), notes)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mmcc.evaluation.results import TaskResult
-from mmcc.metrics import PerVideo
+from mmcc.metrics import LEAST_VIDEOS, PerVideo
 from mmcc.report.tables import Table, to_markdown
 from mmcc.reproduce import plan
 from mmcc.reproduce.findings import Findings
@@ -17,9 +17,9 @@ from mmcc.reproduce.tables import ANTICIPATION, LAYOUTS, UNSHUFFLING, table1, ta
 RANKS = [figure.name for figure in ANTICIPATION]
 
 
-def alike(value: float) -> PerVideo:
-    """A figure that is the same in each of three videos, so that its interval is a point."""
-    return PerVideo(("a", "b", "c"), np.full(3, value), np.ones(3))
+def alike(value: float, videos: int = LEAST_VIDEOS) -> PerVideo:
+    """A figure that is the same in every video, so that its interval is a point."""
+    return PerVideo(tuple(map(str, range(videos))), np.full(videos, value), np.ones(videos))
 
 
 def anticipated(**rows: float) -> Findings:
@@ -60,10 +60,29 @@ def test_table2_has_ours_the_papers_and_chance():
 
 def test_a_difference_that_may_be_none_is_not_strong():
     found = anticipated(mmcc=20.0)
-    figures = {name: PerVideo(("a", "b", "c"), np.array([10.0, 20.0, 30.5]), np.ones(3)) for name in RANKS}
+    values = np.array([10.0, 30.5] * (LEAST_VIDEOS // 2))
+    figures = {name: PerVideo(alike(0).videos, values, np.ones(LEAST_VIDEOS)) for name in RANKS}
     found.add(plan.PLUS, plan.ANTICIPATION, 0, TaskResult("anticipation", figures))
     (row,) = table2(found)[1].rows
     assert not any(cell.strong for cell in row.cells) and row.cells[0].text.startswith("+0.2 [-")
+
+
+def test_a_table_says_what_its_intervals_are_over():
+    """One seed is no bootstrap over seeds, and few videos are no interval."""
+    one = anticipated(mmcc=20.0, plus=30.0)
+    table, *_, less = table2(one)
+    assert "± half the 95 % interval, by bootstrap over videos; one training seed." in table.notes
+    assert less.notes[0].startswith("On the same resampled videos, one training seed, ")
+    one.add(plan.MMCC, plan.ANTICIPATION, 1, one.results[plan.MMCC, plan.ANTICIPATION][0])
+    table, *_, less = table2(one)
+    assert "± half the 95 % interval, by bootstrap over training seeds and videos." in table.notes
+    assert less.notes[0].startswith("On the same resampled seeds and videos, ")
+    few = Findings()
+    for row, value in ((plan.MMCC, 20.0), (plan.PLUS, 30.0)):
+        few.add(row, plan.ANTICIPATION, 0, TaskResult("anticipation", {name: alike(value, 7) for name in RANKS}))
+    table, *_, less = table2(few)
+    assert any(note.endswith("Below 20 videos there is none.") for note in table.notes)
+    assert row_of(table, "MMCC+")["R@1"] == "**30.0 (7 videos)**" and row_of(less, "MMCC")["R@1"] == "+10.0 (7 videos)"
 
 
 def test_table3_shows_vision_and_true_text_apart():
