@@ -30,6 +30,7 @@ _HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 _FIGURES = (
     (Column("R@1"), "table2", "anticipation", "recall@1"),
     (Column("mean rank"), "table2", "anticipation", "percentile_mean"),
+    (Column("dyn"), "table2", "anticipation", "dyn"),
     (Column("order τ", digits=3), "table3", "unshuffling", "kendall_tau"),
     (Column("arrow of time %"), "table4", "arrow", "accuracy/{model}/random"),
 )

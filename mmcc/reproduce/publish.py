@@ -97,7 +97,8 @@ def _page(
     videos, budget = runner.videos, runner.budget
     lead = [
         f"Corpus {runner.corpus}: {len(videos.primary)} test videos, {len(videos.related)} of related tasks. "
-        f"Budget {budget.name}: {budget.steps} steps in all for each objective. mmcc {mmcc.__version__}.",
+        f"Budget {budget.name}: {budget.steps} steps for each objective; RA and TAP have half as many, from the "
+        f"cross-modal model on. mmcc {mmcc.__version__}.",
         *([_QUICK] if budget.name == plan.QUICK.name else []),
     ]
     return write_page("Multi-modal temporal cycle consistency: the tables", lead, sections)

@@ -15,6 +15,7 @@ _FIGURES = (
     ("anticipation", FigureColumn("recall@5", "R@5")),
     ("anticipation", FigureColumn("recall@10", "R@10")),
     ("anticipation", FigureColumn("percentile_mean", "mean rank")),
+    ("anticipation", FigureColumn("dyn", "dyn")),
     ("unshuffling", FigureColumn("kendall_tau", "τ", 3)),
     ("unshuffling", FigureColumn("kendall_tau/all_pairs", "τ, all pairs", 3)),
 )

@@ -14,6 +14,7 @@ _COLUMNS = (
     (plan.ANTICIPATION, FigureColumn("recall@1", "R@1")),
     (plan.ANTICIPATION, FigureColumn("recall@5", "R@5")),
     (plan.ANTICIPATION, FigureColumn("percentile_mean", "mean rank")),
+    (plan.ANTICIPATION, FigureColumn("dyn", "dyn")),
     (plan.UNSHUFFLING, FigureColumn("kendall_tau", "τ", 3)),
     (plan.UNSHUFFLING, FigureColumn("kendall_tau/all_pairs", "τ, all pairs", 3)),
     (plan.CYCLE, FigureColumn("travelled_rank", "cycle rank, loops as 50")),
@@ -54,8 +55,8 @@ _VARIANTS = (
     Variant("Baselines", f"{LABELS[plan.TAP]}, cross-modal targets too", plan.TAP_ACROSS),
     Variant(
         "Controls",
-        "g fed the segment's mean embedding",
-        instead={plan.ANTICIPATION: plan.MEAN_ANTICIPATION, plan.UNSHUFFLING: plan.MEAN_UNSHUFFLING},
+        "g fed the mean embedding of the last 64 s",
+        instead={plan.ANTICIPATION: plan.PAST_ANTICIPATION, plan.UNSHUFFLING: plan.PAST_UNSHUFFLING},
     ),
     Variant(
         "Controls",

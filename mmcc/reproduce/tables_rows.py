@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mmcc.metrics import LEAST_VIDEOS
 from mmcc.report.evaluation import reference
@@ -23,6 +23,7 @@ REFERENCES = {
     "chance": "Chance",
     "task_known": "Task known, step random",
     "step_known": "Task and step known",
+    "done_known": "What was done so far known",
 }
 PAPER = "The paper's figures are on its own data (HowTo100M's recipes, CrossTask)."
 
@@ -48,9 +49,10 @@ class FigureColumn:
     head: str
     digits: int = 1
     better: int = 1
+    in_paper: bool = True  # False: the paper does not measure it, so there is nothing to set beside it
 
     def variant(self, suffix: str) -> FigureColumn:
-        return FigureColumn(f"{self.name}{suffix}", self.head, self.digits, self.better)
+        return replace(self, name=f"{self.name}{suffix}")
 
 
 def measured(findings: Findings, task: str) -> list[str]:
@@ -63,7 +65,7 @@ def columns_of(figures: Sequence[FigureColumn], quotes: bool) -> tuple[Column, .
     columns: list[Column] = []
     for figure in figures:
         columns.append(Column(figure.head, figure.digits, figure.better))
-        if quotes:
+        if quotes and figure.in_paper:
             columns.append(Column("paper", figure.digits, figure.better, quoted=True))
     return tuple(columns)
 
@@ -74,8 +76,10 @@ def beside(
     """Our cells, each followed by the paper's; `quoted` is None where the paper is not quoted."""
     if quoted is None:
         return tuple(cells)
-    pairs = zip(cells, figures, strict=True)
-    return tuple(each for cell, figure in pairs for each in (cell, quoted_cell(quoted, figure.name)))
+    laid: list[Cell] = []
+    for cell, figure in zip(cells, figures, strict=True):
+        laid += [cell, *([quoted_cell(quoted, figure.name)] if figure.in_paper else [])]
+    return tuple(laid)
 
 
 def quoted_cell(quoted: Mapping[str, float], name: str) -> Cell:

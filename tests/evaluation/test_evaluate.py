@@ -53,6 +53,7 @@ def test_what_a_model_was_not_trained_for_is_left_out(run_of, steps_corpus, row,
         assert figures - {"vision", "text", "uniform_starts"} == {
             "cross_modal_rank",
             "cross_modal_rank_steps",
+            "cross_modal_rank_batch",
             *forward,
         }
 
