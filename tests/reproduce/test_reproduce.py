@@ -134,7 +134,7 @@ class Cut(BaseException):
     """A power failure, as far as the code can tell."""
 
 
-@pytest.mark.parametrize("words", [("step 2: ", 3), ("mmcc, seed 0: anticipation", 1), ("tap, seed 1", 1)])
+@pytest.mark.parametrize("words", [("step 2: ", 3), ("mmcc, seed 0: anticipation", 1), ("no_lambda2, seed 1", 1)])
 def test_stopped_and_gone_on_with_gives_the_same(small, steps_corpus, uncut, tmp_path, words):
     line_begins, times = words
     heard = []
