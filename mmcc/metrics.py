@@ -20,6 +20,7 @@ Numbers = npt.NDArray[Any]
 Floats = npt.NDArray[np.float64]
 
 ALL_PERMUTATIONS_UP_TO = 8  # elements: 40,320 orders take a few hundredths of a second
+LEAST_VIDEOS = 20  # for an interval: resampling fewer of them says too little about videos that were not seen
 
 
 def percentile_rank(scores_QN: npt.ArrayLike, target_Q: npt.ArrayLike) -> Floats:
@@ -35,6 +36,27 @@ def percentile_rank(scores_QN: npt.ArrayLike, target_Q: npt.ArrayLike) -> Floats
     below = (scores < own).sum(axis=1)
     tied = (scores == own).sum(axis=1) - 1  # without the target itself
     return np.asarray(100 * (below + tied / 2) / (scores.shape[1] - 1), np.float64)
+
+
+def mid_ranks(scores_QN: npt.ArrayLike) -> Floats:
+    """[Q, N]: how many of a query's candidates each one outscores, a tie counting half.
+
+    r = (candidates below) + ½ · (others that tie)
+
+    Adding the same number to all scores of a query changes nothing.
+    """
+    ranks = []
+    for row in _scores(scores_QN):
+        ascending = np.sort(row)
+        below, up_to = (np.searchsorted(ascending, row, side) for side in ("left", "right"))
+        ranks.append(below + (up_to - below - 1) / 2)  # without the candidate itself
+    return np.array(ranks, np.float64).reshape(np.shape(scores_QN))
+
+
+def share_above(upper: npt.ArrayLike, lower: npt.ArrayLike) -> float:
+    """P(a value of `upper` exceeds one of `lower`) over all pairs, ties half; NaN where there is no pair."""
+    apart = np.subtract.outer(np.asarray(upper, np.float64), np.asarray(lower, np.float64))
+    return float(((apart > 0) + 0.5 * (apart == 0)).mean()) if apart.size else math.nan
 
 
 def recall_at(scores_QN: npt.ArrayLike, positive_QN: npt.ArrayLike, k: int) -> Floats:
@@ -161,8 +183,8 @@ class PerVideo:
     @property
     def mean(self) -> float:
         """NaN if the counts are all 0."""
-        counted = float(self.counts.sum())
-        return float(self.totals.sum()) / counted if counted else math.nan
+        count = float(self.counts.sum())
+        return float(self.totals.sum()) / count if count else math.nan
 
     def to_json(self) -> dict[str, Any]:
         return {"videos": list(self.videos), "totals": self.totals.tolist(), "counts": self.counts.tolist()}
@@ -174,36 +196,68 @@ class PerVideo:
 
 
 class Interval(NamedTuple):
-    """A mean with its confidence interval."""
+    """A mean with its confidence interval; without one where there are too few videos to resample."""
 
     mean: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
+    over: int  # how many videos
+
+    @property
+    def excludes_zero(self) -> bool:
+        return self.low is not None and self.high is not None and (self.low > 0 or self.high < 0)
+
+    def text(self, digits: int, sign: str = "", of: str = "video") -> str:
+        """12.3 [11.9, 12.8], or 12.3 (7 videos); with "+" as `sign`, +12.3. `of`: what was counted, if not videos."""
+        mean, low, high = (None if value is None else f"{value:{sign}.{digits}f}" for value in self[:3])
+        return f"{mean} ({counted(self.over, of)})" if low is None or high is None else f"{mean} [{low}, {high}]"
+
+    def to_json(self) -> dict[str, float | None]:
+        return {"mean": self.mean, "low": self.low, "high": self.high}
 
 
-def bootstrap(samples: Sequence[PerVideo], *, resamples: int = 2000, seed: int = 0, level: float = 0.95) -> Interval:
+def counted(count: int, of: str = "video") -> str:
+    """ "1 video", "7 videos"."""
+    return f"{count} {of}{'' if count == 1 else 's'}"
+
+
+def bootstrap(
+    samples: Sequence[PerVideo],
+    *,
+    resamples: int = 2000,
+    seed: int = 0,
+    level: float = 0.95,
+    least: int = LEAST_VIDEOS,
+) -> Interval:
     """The mean of a figure over training seeds, and its interval by resampling both seeds and videos.
 
     A resample draws S seeds and V videos with replacement; all its seeds use the same videos:
 
     figure = mean over drawn seeds s of Σ_v totals[s, v] / Σ_v counts[s, v], v over the drawn videos
 
-    The interval covers the middle `level` of the resampled figures. With one seed it cannot reflect how seeds differ.
+    The interval covers the middle `level` of the resampled figures. With one seed it cannot reflect how seeds differ;
+    with fewer than `least` videos there is none.
     """
-    return _interval([samples], resamples, seed, level)
+    return _interval([samples], resamples, seed, level, least)
 
 
 def paired_difference(
-    one: Sequence[PerVideo], other: Sequence[PerVideo], *, resamples: int = 2000, seed: int = 0, level: float = 0.95
+    one: Sequence[PerVideo],
+    other: Sequence[PerVideo],
+    *,
+    resamples: int = 2000,
+    seed: int = 0,
+    level: float = 0.95,
+    least: int = LEAST_VIDEOS,
 ) -> Interval:
     """How far `one` is above `other`, both on the same resampled seeds and videos, so that shared variation cancels.
 
     A side with a single sample (an untrained model has no seeds) is compared with each seed of the other.
     """
-    return _interval([one, other], resamples, seed, level)
+    return _interval([one, other], resamples, seed, level, least)
 
 
-def _interval(sides: Sequence[Sequence[PerVideo]], resamples: int, seed: int, level: float) -> Interval:
+def _interval(sides: Sequence[Sequence[PerVideo]], resamples: int, seed: int, level: float, least: int) -> Interval:
     """The figure of the first side, minus that of the second if given."""
     if not 0 < level < 1 or resamples < 1:
         raise ValueError("level must lie between 0 and 1, and resamples must be 1 or more")
@@ -213,21 +267,24 @@ def _interval(sides: Sequence[Sequence[PerVideo]], resamples: int, seed: int, le
     seeds = max(len(totals) for totals, _ in tables)
     if any(len(totals) not in (1, seeds) for totals, _ in tables):
         raise ValueError("both sides must have the same number of training seeds, or one of them a single sample")
-    counted = np.any([counts.any(axis=0) for _, counts in tables], axis=0)
-    videos = int(counted.sum())
+    shown = np.any([counts.any(axis=0) for _, counts in tables], axis=0)
+    videos = int(shown.sum())
     if not videos:
         raise ValueError("no video has anything to count")
+    kept = [(totals[:, shown], counts[:, shown]) for totals, counts in tables]
+    mean = float(_difference(kept, np.ones((1, seeds)), np.ones((1, videos)))[0])
+    if videos < max(least, 2):
+        return Interval(mean, None, None, videos)
     draw = np.random.Generator(np.random.PCG64(seed)).random((resamples, seeds + videos))
-    times_seed_RS = _times_drawn(draw[:, :seeds])
-    times_video_RV = _times_drawn(draw[:, seeds:])
-    once = np.ones((1, seeds)), np.ones((1, videos))
-    mean, drawn = np.zeros(1), np.zeros(resamples)
-    for sign, (totals, counts) in zip((1, -1), tables, strict=False):
-        kept = totals[:, counted], counts[:, counted]
-        mean = mean + sign * _resampled(*kept, *once)
-        drawn = drawn + sign * _resampled(*kept, times_seed_RS, times_video_RV)
+    drawn = _difference(kept, _times_drawn(draw[:, :seeds]), _times_drawn(draw[:, seeds:]))
     low, high = np.nanquantile(drawn, ((1 - level) / 2, (1 + level) / 2))
-    return Interval(float(mean[0]), float(low), float(high))
+    return Interval(mean, float(low), float(high), videos)
+
+
+def _difference(sides: Sequence[tuple[Floats, Floats]], times_seed_RS: Floats, times_video_RV: Floats) -> Floats:
+    """[R]: the figure of the first side, minus that of the second if given."""
+    first, *rest = (_resampled(*side, times_seed_RS, times_video_RV) for side in sides)
+    return first - rest[0] if rest else first
 
 
 def _table(samples: Sequence[PerVideo], videos: tuple[str, ...]) -> tuple[Floats, Floats]:

@@ -46,7 +46,7 @@ def show_photos(model: ToolModel, folders: Sequence[Path], cache: Cache, by: By)
         numbers = " ".join(Path(name).stem for name in found)
         print(f"{by:6} {set_.name:20} tau {taus[-1]:5.2f}  confidence {set_.found.confidence:.2f}  {numbers}")
     low, high = by_chance([len(set_.things) for set_ in outcome.sets])
-    print(f"{by:6} {with_interval(taus)} over sets; chance 0.00 [{low:.2f}, {high:.2f}]\n")
+    print(f"{by:6} {with_interval(taus, 'set')}; chance 0.00 [{low:.2f}, {high:.2f}]\n")
 
 
 def by_chance(sizes: Sequence[int]) -> tuple[float, float]:
@@ -70,7 +70,7 @@ def show_videos(model: ToolModel, path: Path, cache: Cache) -> None:
     print(f"{len(labelled)} held-out videos")
     for by, figure in WAYS:
         taus = [tau_of(model, each, cache, by) for each in labelled]
-        print(f"{by:6} {with_interval(taus)} over videos; mmcc evaluate: {measured[figure].mean:.4f}")
+        print(f"{by:6} {with_interval(taus, 'video')}; mmcc evaluate: {measured[figure].mean:.4f}")
 
 
 def tau_of(model: ToolModel, footage: Footage, cache: Cache, by: By) -> float:
@@ -79,10 +79,9 @@ def tau_of(model: ToolModel, footage: Footage, cache: Cache, by: By) -> float:
     return found
 
 
-def with_interval(taus: Sequence[float]) -> str:
+def with_interval(taus: Sequence[float], of: str) -> str:
     names = [str(number) for number in range(len(taus))]
-    mean, low, high = bootstrap([PerVideo.of(taus, range(len(taus)), names)])
-    return f"mean tau {mean:.4f} [{low:.2f}, {high:.2f}]"
+    return f"mean tau {bootstrap([PerVideo.of(taus, range(len(taus)), names)]).text(2, of=of)}"
 
 
 if __name__ == "__main__":

@@ -41,7 +41,7 @@ from mmcc.evaluation.still_rivals import ridge, rivals, training_data
 from mmcc.evaluation.stills import NAME, gather, measure, spoken_in
 from mmcc.evaluation.unshuffling import log_transitions
 from mmcc.files import replace_text
-from mmcc.metrics import PerVideo, bootstrap, paired_difference
+from mmcc.metrics import Interval, PerVideo, bootstrap, paired_difference
 from mmcc.training.config import load_config
 from mmcc.training.loop import train
 from scripts.real_pictures import read_pairs, read_photo_sets
@@ -184,11 +184,10 @@ def model_figures(out: Path, model: Model, kind: str) -> TaskResult:
     return joined([TaskResult.from_json(json.loads(path.read_text())) for path in names])
 
 
-def with_interval(figure: PerVideo | None, digits: int) -> str:
+def with_interval(figure: PerVideo | None, digits: int, of: str = "video") -> str:
     if figure is None:
         return "–"
-    mean, low, high = bootstrap([figure])
-    return f"{mean:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]".replace("-", "−")
+    return bootstrap([figure]).text(digits, of=of).replace("-", "−")
 
 
 def table(results: Mapping[str, TaskResult]) -> str:
@@ -225,8 +224,7 @@ def differences(results: Mapping[str, TaskResult]) -> str:
             if theirs is None:
                 cells.append("–")
                 continue
-            mean, low, high = paired_difference([ours[name]], [theirs])
-            cells.append(f"{mean:+.{digits}f} [{low:+.{digits}f}, {high:+.{digits}f}]".replace("-", "−"))
+            cells.append(paired_difference([ours[name]], [theirs]).text(digits, "+").replace("-", "−"))
         lines.append(f"| {label} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
@@ -293,10 +291,9 @@ def pictures_table(corpus: Path, data: Path, out: Path) -> str:
     return "\n".join(lines)
 
 
-def _picture_row(label: str, taus: Sequence[float], accuracy: tuple[float, float, float]) -> str:
+def _picture_row(label: str, taus: Sequence[float], accuracy: Interval) -> str:
     figure = PerVideo(tuple(map(str, range(len(taus)))), np.array(taus), np.ones(len(taus)))
-    share = "{:.1f} [{:.1f}, {:.1f}]".format(*accuracy)
-    return f"| {label} | {with_interval(figure, 2)} | {share} |"
+    return f"| {label} | {with_interval(figure, 2, 'set')} | {accuracy.text(1, of='picture')} |"
 
 
 def _shrunk(pictures: NDArray[np.uint8], size: int = 48) -> NDArray[np.uint8]:

@@ -30,6 +30,7 @@ _HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 _FIGURES = (
     (Column("R@1"), "table2", "anticipation", "recall@1"),
     (Column("mean rank"), "table2", "anticipation", "percentile_mean"),
+    (Column("dyn"), "table2", "anticipation", "dyn"),
     (Column("order τ", digits=3), "table3", "unshuffling", "kendall_tau"),
     (Column("arrow of time %"), "table4", "arrow", "accuracy/{model}/random"),
 )
@@ -53,7 +54,7 @@ def _cell(figures: Mapping[str, Any], model: str, task: str, figure: str) -> Cel
     """Mean and interval. All rows of Table 4 are measured together and stored under the name of the task."""
     row = task if "{model}" in figure else model
     found = figures.get(row, {}).get(task, {}).get(figure.format(model=model))
-    return Cell(found["mean"], found["low"], found["high"]) if found else EMPTY
+    return Cell(found["mean"], found["low"], found["high"], found.get("videos")) if found else EMPTY
 
 
 def _chance(figure: str) -> str:

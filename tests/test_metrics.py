@@ -21,11 +21,13 @@ from mmcc.metrics import (
     chance_by_permutation,
     edit_distance,
     kendall_tau,
+    mid_ranks,
     paired_difference,
     percentile_rank,
     recall_at,
     recall_by_chance,
     retrieval_figures,
+    share_above,
     spearman_rho,
 )
 
@@ -54,6 +56,20 @@ def test_percentile_rank_equals_a_loop(row: list[tuple[int, bool]], data: st.Dat
             points += 1 if score < scores[target] else 0.5 if score == scores[target] else 0
     found = percentile_rank([scores, scores], [target, target])
     assert found == pytest.approx(100 * points / (len(scores) - 1))
+
+
+@given(st.lists(st.lists(st.integers(0, 3), min_size=5, max_size=5), max_size=4))
+def test_mid_ranks_are_scipys_and_ignore_a_shift(scores: list[list[int]]) -> None:
+    values = np.array(scores, float).reshape(-1, 5)
+    found = mid_ranks(values)
+    assert found.tolist() == [(stats.rankdata(row) - 1).tolist() for row in values]
+    assert mid_ranks(values + np.arange(len(values))[:, None]).tolist() == found.tolist()
+
+
+@given(st.lists(st.integers(0, 3), max_size=5), st.lists(st.integers(0, 3), max_size=5))
+def test_share_above_equals_a_loop(upper: list[int], lower: list[int]) -> None:
+    points = [1.0 if a > b else 0.5 if a == b else 0.0 for a in upper for b in lower]
+    assert share_above(upper, lower) == pytest.approx(np.mean(points) if points else math.nan, nan_ok=True)
 
 
 def test_recall_by_hand() -> None:
@@ -241,29 +257,42 @@ def test_each_video_has_one_total_and_one_count(videos):
         PerVideo(videos, np.zeros(2), np.zeros(2))
 
 
-def test_one_video_and_one_seed_leave_nothing_to_resample():
-    assert bootstrap([figure([6], [4])]) == Interval(1.5, 1.5, 1.5)
+def test_few_videos_have_a_mean_and_no_interval():
+    """One has none however few are asked for; those that count nothing are not videos to resample."""
+    assert bootstrap([figure([6], [4])], least=1) == Interval(1.5, None, None, 1)
+    nineteen, twenty = (PerVideo(drawn(0, 30).videos, np.ones(30), np.arange(30) < n) for n in (19, 20))
+    assert bootstrap([nineteen])[1:] == (None, None, 19) and bootstrap([twenty])[1:] == (1.0, 1.0, 20)
+    assert paired_difference([drawn(0, 19)], [drawn(1, 19)]).low is None
+    assert not paired_difference([drawn(0, 19, 99.0)], [drawn(1, 19)]).excludes_zero
+    assert paired_difference([drawn(0, 20, 99.0)], [drawn(1, 20)]).excludes_zero
+
+
+def test_an_interval_as_text_and_as_json():
+    whole, few = Interval(12.34, 11.9, -12.8, 40), Interval(12.34, None, None, 7)
+    assert whole.text(1) == "12.3 [11.9, -12.8]" and whole.text(0, "+") == "+12 [+12, -13]"
+    assert few.text(1) == "12.3 (7 videos)" and few._replace(over=1).text(2, "+", "set") == "+12.34 (1 set)"
+    assert few.to_json() == {"mean": 12.34, "low": None, "high": None}
 
 
 def test_two_videos_by_hand():
     """Of two draws from two videos a quarter are the first twice, a quarter the second twice, and half are both."""
     sample = [figure([0, 1])]
-    assert bootstrap(sample, level=0.9) == Interval(0.5, 0, 1)
-    assert bootstrap(sample, level=0.4) == Interval(0.5, 0.5, 0.5)
+    assert bootstrap(sample, level=0.9, least=2) == Interval(0.5, 0, 1, 2)
+    assert bootstrap(sample, level=0.4, least=2) == Interval(0.5, 0.5, 0.5, 2)
 
 
 def test_counts_weigh_videos_in_every_resample():
     """With counts 1 and 3: 0/1, 3/3 or (0 + 3)/4."""
     sample = [figure([0, 3], [1, 3])]
-    assert bootstrap(sample, level=0.9) == Interval(0.75, 0, 1)
-    assert bootstrap(sample, level=0.4) == Interval(0.75, 0.75, 0.75)
+    assert bootstrap(sample, level=0.9, least=2) == Interval(0.75, 0, 1, 2)
+    assert bootstrap(sample, level=0.4, least=2) == Interval(0.75, 0.75, 0.75, 2)
 
 
 def test_seeds_are_resampled_too():
     """Two seeds, each constant over its videos, that differ by 1: the seeds alone give 0, 0.5 or 1."""
     seeds = [figure([0, 0, 0]), figure([1, 1, 1])]
-    assert bootstrap(seeds, level=0.9) == Interval(0.5, 0, 1)
-    assert bootstrap(seeds, level=0.4) == Interval(0.5, 0.5, 0.5)
+    assert bootstrap(seeds, level=0.9, least=3) == Interval(0.5, 0, 1, 3)
+    assert bootstrap(seeds, level=0.4, least=3) == Interval(0.5, 0.5, 0.5, 3)
 
 
 def test_all_seeds_of_a_resample_see_the_same_videos():
@@ -274,32 +303,32 @@ def test_all_seeds_of_a_resample_see_the_same_videos():
 
 
 def test_a_video_that_counts_nothing_is_not_drawn():
-    assert bootstrap([figure([1, 2, 0], [1, 1, 0])]) == bootstrap([figure([1, 2])])
+    assert bootstrap([figure([1, 2, 0], [1, 1, 0])], least=2) == bootstrap([figure([1, 2])], least=2)
 
 
 def test_the_order_of_videos_does_not_matter():
     one, other = figure([1, 2, 3]), figure([2, 2, 5])
     turned = PerVideo(other.videos[::-1], other.totals[::-1], other.counts[::-1])
-    assert paired_difference([one], [turned]) == paired_difference([one], [other])
+    assert paired_difference([one], [turned], least=3) == paired_difference([one], [other], least=3)
 
 
 def test_what_two_models_share_cancels():
     """Videos differ by 100, the models by 1 on each: apart their intervals overlap, paired the difference is exact."""
     hard = np.arange(10) * 100.0
     one, other = figure(hard + 1), figure(hard)
-    assert paired_difference([one], [other]) == Interval(1, 1, 1)
-    assert bootstrap([one]).low < bootstrap([other]).high
+    assert paired_difference([one], [other], least=10) == Interval(1, 1, 1, 10)
+    assert bootstrap([one], least=10).low < bootstrap([other], least=10).high
 
 
 def test_seeds_are_paired():
     """Each seed is better by 1 on both videos."""
     one, other = [figure([1, 1]), figure([11, 11])], [figure([0, 0]), figure([10, 10])]
-    assert paired_difference(one, other) == Interval(1, 1, 1)
+    assert paired_difference(one, other, least=2) == Interval(1, 1, 1, 2)
 
 
 def test_a_model_without_seeds_is_compared_with_each_seed():
-    difference = paired_difference([figure([1, 1]), figure([3, 3])], [figure([1, 1])], level=0.9)
-    assert difference == Interval(1, 0, 2)
+    difference = paired_difference([figure([1, 1]), figure([3, 3])], [figure([1, 1])], level=0.9, least=2)
+    assert difference == Interval(1, 0, 2, 2)
 
 
 def test_a_difference_is_that_of_the_means():
@@ -314,9 +343,9 @@ def test_a_difference_is_that_of_the_means():
 @given(st.lists(st.floats(-10, 10), min_size=2, max_size=8), st.integers(0, 5))
 def test_an_interval_lies_within_the_observed_range_and_is_reproducible(totals, seed):
     sample = [figure(totals)]
-    found = bootstrap(sample, resamples=50, seed=seed)
+    found = bootstrap(sample, resamples=50, seed=seed, least=2)
     assert min(totals) - 1e-9 <= found.low <= found.high <= max(totals) + 1e-9
-    assert found == bootstrap(sample, resamples=50, seed=seed)
+    assert found == bootstrap(sample, resamples=50, seed=seed, least=2)
 
 
 def test_an_interval_by_a_loop():
@@ -328,7 +357,7 @@ def test_an_interval_by_a_loop():
         seeds, videos = (row[:2] * 2).astype(int), (row[2:] * 5).astype(int)
         per_seed = [samples[s].totals[videos].sum() / samples[s].counts[videos].sum() for s in seeds]
         resampled.append(np.mean(per_seed))
-    found = bootstrap(samples, resamples=30, seed=7, level=0.8)
+    found = bootstrap(samples, resamples=30, seed=7, level=0.8, least=2)
     assert (found.low, found.high) == pytest.approx(tuple(np.quantile(resampled, (0.1, 0.9))))
 
 

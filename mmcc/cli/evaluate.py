@@ -38,9 +38,9 @@ def evaluate(
 ) -> int:
     """Measure what a model has learned, on videos it has not seen.
 
-    Every figure comes with its 95 % interval over videos and with chance. "transfer" repeats anticipation and
-    unshuffling on how-to tasks that no training video shows. Tasks that a corpus or a model does not support are
-    skipped, with the reason.
+    Every figure comes with its 95 % interval over videos, if there are 20 or more, and with chance. "transfer" repeats
+    anticipation and unshuffling on how-to tasks that no training video shows. Tasks that a corpus or a model does not
+    support are skipped, with the reason.
 
     examples:
       mmcc evaluate runs/kitchen --corpus kitchen.corpus

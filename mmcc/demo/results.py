@@ -1,12 +1,12 @@
 """demo/results.json: what the demo measured, and the table printed from it.
 
     {"schema": 1, "seconds": {stage: s},
-     "anticipation": {model: {"recall@1", "recall@5", "recall@10", "percentile_mean"}},
+     "anticipation": {model: {"recall@1", "recall@5", "recall@10", "percentile_mean", "dyn"}},
      "unshuffling": {model: {"kendall_tau"}},
      "cycle": {model: {"percentile_rank", "exact_return", "forward_share"}}}
 
-Models are mmcc+, cross_modal, chance, and oracle, which knows the task and the step of every clip. All figures but τ
-are in percent. A figure that a model does not have is null: cross_modal has no cycles.
+Models are mmcc+, cross_modal, chance, and oracle, which knows the task and the step of every clip; for dyn, of every
+clip so far. All figures but τ are in percent. A figure that a model does not have is null: cross_modal has no cycles.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SCHEMA = 1
 MMCC_PLUS, CROSS_MODAL, CHANCE, ORACLE = "mmcc+", "cross_modal", "chance", "oracle"
 # Part of the results → its figures: name here → name in an evaluation.
 PARTS: dict[str, dict[str, str]] = {
-    "anticipation": {name: name for name in ("recall@1", "recall@5", "recall@10", "percentile_mean")},
+    "anticipation": {name: name for name in ("recall@1", "recall@5", "recall@10", "percentile_mean", "dyn")},
     "unshuffling": {"kendall_tau": "kendall_tau"},
     "cycle": {"percentile_rank": "cycle_rank", "exact_return": "exact_return", "forward_share": "goes_forward"},
 }
@@ -32,6 +32,7 @@ _HEADS = {
     "recall@5": Column("R@5"),
     "recall@10": Column("R@10"),
     "percentile_mean": Column("mean rank"),
+    "dyn": Column("dyn"),
     "kendall_tau": Column("order τ", 2),
     "percentile_rank": Column("cycle rank"),
     "exact_return": Column("returns"),
@@ -56,7 +57,10 @@ def demo_results(evaluations: Mapping[str, Evaluation], seconds: Mapping[str, fl
         }
         of_part[CHANCE] = {here: references.get(f"chance/{there}") for here, there in figures.items()}
         # Even with every step known, two clips of the same step can only be guessed; a perfect cycle always returns.
-        known = {here: references.get(f"step_known/{there}") for here, there in figures.items()}
+        known = {
+            here: references.get(f"done_known/{there}", references.get(f"step_known/{there}"))
+            for here, there in figures.items()
+        }
         of_part[ORACLE] = dict.fromkeys(figures, 100.0) if part == "cycle" else known
         content[part] = of_part
     return content

@@ -1,7 +1,9 @@
-"""Does a model learn dynamics, or only what looks late? Two controls that cannot know what a node becomes.
+"""Does a model learn dynamics, or only the task and what looks late? Controls that cannot know what a node becomes.
 
-1. g receives the mean embedding of a node's segment instead of the node's own.
-2. Clips are ordered by where in a video such frames tend to be, t / T, by ridge regression from z:
+1. Queries that do not see the clip: for all clips of a video, the unit-norm mean of the model's futures over the
+   labelled clips of all other videos (constant query), or of the other videos of its task (the task's mean future).
+2. g receives the mean embedding of the last 64 s instead of the node's own.
+3. Clips are ordered by where in a video such frames tend to be, t / T, by ridge regression from z:
 
     w = argmin  Σ (w · z + b - t / T)² + λ n |w|²
 
@@ -12,7 +14,7 @@ Shapes: n frames, C clips, D dims.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -22,31 +24,68 @@ from torch import Tensor
 
 from mmcc.evaluation import anticipation, unshuffling
 from mmcc.evaluation.adapter import Embedding
+from mmcc.evaluation.anticipation import Bools, Clips, Ints, Query
 from mmcc.evaluation.clips import clip_nodes
 from mmcc.evaluation.embedding import EmbeddedVideo
 from mmcc.evaluation.results import TaskResult
 from mmcc.evaluation.task import Needs
 from mmcc.evaluation.unshuffling import NAME, order_figures, shuffled
+from mmcc.models.mlp import unit_norm
 
 if TYPE_CHECKING:
     from mmcc.evaluation.evaluator import Evaluator
 
-SEGMENT_SECONDS = 64.0  # the paper's; MMCC+ trains on segments twice as long
+PAST_SECONDS = 64.0  # as long as the paper's segments; MMCC+ trains on segments twice as long
 STRENGTHS = (1.0, 0.1, 0.01, 0.001, 0.0001)  # of λ, on features of unit size
 HELD_OUT = 5  # one training video in five is held out to choose λ
 
 
-def segment_means(videos: Sequence[EmbeddedVideo], seconds: float = SEGMENT_SECONDS) -> list[EmbeddedVideo]:
-    """The same videos with every frame's z replaced by its segment's mean; π stays, so retrieval targets do too."""
-    return [replace(video, frames=Embedding(_means(video, seconds), video.frames.pi)) for video in videos]
+def constant_query(future_CD: Tensor, clips: Clips) -> tuple[Tensor, Bools]:
+    """The mean future of all other videos' clips."""
+    return mean_elsewhere(future_CD, np.zeros_like(clips.task), clips.video)
 
 
-def _means(video: EmbeddedVideo, seconds: float) -> Tensor:
-    segments, of_frame = np.unique(video.times // seconds, return_inverse=True)
-    place_n, z_nD = torch.from_numpy(of_frame), video.frames.z
-    sums = z_nD.new_zeros(len(segments), z_nD.shape[1]).index_add(0, place_n, z_nD)
-    means: Tensor = sums / place_n.bincount(minlength=len(segments))[:, None]
-    return means[place_n]
+def task_query(future_CD: Tensor, clips: Clips) -> tuple[Tensor, Bools]:
+    """The mean future of the clips of other videos of the same task."""
+    return mean_elsewhere(future_CD, clips.task, clips.video)
+
+
+def mean_elsewhere(future_CD: Tensor, group_C: Ints, video_C: Ints) -> tuple[Tensor, Bools]:
+    """For each clip the unit-norm mean future of its group's clips in other videos [C, D], and whether there are any
+    [C]; all clips of a video in a group get the same."""
+    queries_CD, known_C = torch.zeros_like(future_CD), np.zeros(len(group_C), bool)
+    for group in np.unique(group_C):
+        of_group = group_C == group
+        total_D = future_CD[torch.from_numpy(of_group)].double().sum(dim=0)
+        for number in np.unique(video_C[of_group]):
+            here = of_group & (video_C == number)
+            elsewhere_D = total_D - future_CD[torch.from_numpy(here)].double().sum(dim=0)
+            queries_CD[torch.from_numpy(here)] = unit_norm(elsewhere_D).to(queries_CD)
+            known_C[here] = here.sum() < of_group.sum()
+    return queries_CD, known_C
+
+
+def past_means(videos: Sequence[EmbeddedVideo], seconds: float = PAST_SECONDS) -> list[EmbeddedVideo]:
+    """The same videos with the z of the frame at t replaced by the mean over the frames from t - `seconds` up to t.
+
+    So a clip, which is the mean of its frames, sees from that long before its first frame to its last, and nothing
+    later. π stays, so retrieval targets do too.
+    """
+    return [replace(video, frames=Embedding(_past_means(video, seconds), video.frames.pi)) for video in videos]
+
+
+def _past_means(video: EmbeddedVideo, seconds: float) -> Tensor:
+    first_n, last_n = (
+        torch.from_numpy(np.searchsorted(video.times, *edge))
+        for edge in (
+            (video.times - seconds, "left"),
+            (video.times, "right"),
+        )
+    )
+    z_nD = video.frames.z
+    sums_nD = torch.cat([z_nD.new_zeros(1, z_nD.shape[1]).double(), z_nD.double().cumsum(dim=0)])
+    means: Tensor = (sums_nD[last_n] - sums_nD[first_n]) / (last_n - first_n)[:, None]
+    return means.to(z_nD)
 
 
 def unshuffle_by_position(train: Sequence[EmbeddedVideo], test: Sequence[EmbeddedVideo]) -> TaskResult:
@@ -95,30 +134,48 @@ def _fit(z_nD: Tensor, place_n: Tensor, strength: float) -> Position:
     return Position(mean_D, scale_D, weights_D, float(offset))
 
 
-def _anticipate_from_means(evaluator: Evaluator) -> TaskResult:
-    return anticipation.evaluate(
-        evaluator.adapter, segment_means(evaluator.primary), evaluator.videos.tasks(primary=True)
-    )
+def _asked_with(query: Query) -> Callable[[Evaluator], TaskResult]:
+    def run(evaluator: Evaluator) -> TaskResult:
+        tasks = evaluator.videos.tasks(primary=True)
+        return anticipation.evaluate(evaluator.adapter, evaluator.primary, tasks, query)
+
+    return run
 
 
-def _unshuffle_by_means(evaluator: Evaluator) -> TaskResult:
-    return unshuffling.evaluate(
-        evaluator.adapter, segment_means(evaluator.primary), evaluator.videos.tasks(primary=True)
-    )
+def _anticipate_from_past(evaluator: Evaluator) -> TaskResult:
+    return anticipation.evaluate(evaluator.adapter, past_means(evaluator.primary), evaluator.videos.tasks(primary=True))
 
 
-MEAN_ANTICIPATION = replace(
+def _unshuffle_by_past(evaluator: Evaluator) -> TaskResult:
+    return unshuffling.evaluate(evaluator.adapter, past_means(evaluator.primary), evaluator.videos.tasks(primary=True))
+
+
+CONSTANT_ANTICIPATION = replace(
     anticipation.ANTICIPATION,
-    name=f"mean-{anticipation.NAME}",
-    title="Anticipation from the segment's mean embedding",
-    run=_anticipate_from_means,
+    name=f"constant-{anticipation.NAME}",
+    title="Anticipation by one query for all clips",
+    run=_asked_with(constant_query),
     offered=False,
 )
-MEAN_UNSHUFFLING = replace(
+TASK_ANTICIPATION = replace(
+    anticipation.ANTICIPATION,
+    name=f"task-{anticipation.NAME}",
+    title="Anticipation by the mean future of the clip's task",
+    run=_asked_with(task_query),
+    offered=False,
+)
+PAST_ANTICIPATION = replace(
+    anticipation.ANTICIPATION,
+    name=f"past-{anticipation.NAME}",
+    title="Anticipation from the mean embedding of the last 64 s",
+    run=_anticipate_from_past,
+    offered=False,
+)
+PAST_UNSHUFFLING = replace(
     unshuffling.UNSHUFFLING,
-    name=f"mean-{NAME}",
-    title="Unshuffling by the segment's mean embedding",
-    run=_unshuffle_by_means,
+    name=f"past-{NAME}",
+    title="Unshuffling by the mean embedding of the last 64 s",
+    run=_unshuffle_by_past,
     offered=False,
 )
 POSITION_UNSHUFFLING = replace(

@@ -3,7 +3,8 @@
 Over all consecutive segments of held-out videos, cut as in validation; every edge sees every node, and the cycle takes
 the path that the model was trained on. The figures are those of `mmcc.objectives.scoring`, shares in percent, each the
 mean over the two modalities (also reported separately as "vision/…" and "text/…"). Starts are sampled by concreteness,
-and once more uniformly ("…/uniform_starts"), since a model that prefers easy starts is not better for it.
+and once more uniformly ("…/uniform_starts"), since a model that prefers easy starts is not better for it. Only
+`cross_modal_rank_batch` depends on how segments are put together: 16 at a time, in order of videos and of time.
 
 Shapes: B segments, V videos.
 """
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
 UNIFORM = "uniform_starts"
 SHARES = ("exact_return", "exact_return_hard", "goes_forward", "stays_in_place")
 RANKS = ("cycle_rank", "cycle_rank_hard", "future_rank", "travelled_rank")
-CROSS_MODAL = ("cross_modal_rank", "cross_modal_rank_steps")
+CROSS_MODAL = ("cross_modal_rank", "cross_modal_rank_steps", "cross_modal_rank_batch")
 
 
 def evaluate(
@@ -215,6 +216,7 @@ CYCLE = EvaluationTask(
         "exact_return_hard": "returns to the very node, %",
         "travelled_rank": "rank, where staying in place counts 50",
         "goes_forward": "goes to a later moment, %",
-        "cross_modal_rank": "rank of a moment's words, or frame",
+        "cross_modal_rank": "rank of a moment's words, or frame, in its segment",
+        "cross_modal_rank_batch": "the same, in a batch of 16 segments",
     },
 )

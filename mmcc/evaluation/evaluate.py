@@ -116,5 +116,5 @@ def _open(
 def _with_intervals(result: TaskResult) -> dict[str, Any]:
     content = result.to_json()
     for name, figure in result.figures.items():
-        content["figures"][name] |= bootstrap([figure])._asdict()
+        content["figures"][name] |= bootstrap([figure]).to_json()
     return content

@@ -77,4 +77,4 @@ def pair_accuracy(pairs: Pairs, margins_Q: Floats, seed: int = 0) -> Interval:
     totals_R = weights_RQ.sum(axis=1)
     shares_R = (weights_RQ @ right_Q)[totals_R > 0] / totals_R[totals_R > 0]
     low, high = np.quantile(shares_R, (0.025, 0.975))
-    return Interval(100 * float(right_Q.mean()), 100 * float(low), 100 * float(high))
+    return Interval(100 * float(right_Q.mean()), 100 * float(low), 100 * float(high), count)

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from mmcc.evaluation.anticipation import ANTICIPATION, CHOOSING_ANTICIPATION, TRANSFER_ANTICIPATION
 from mmcc.evaluation.arrow_of_time import ARROW
-from mmcc.evaluation.controls import MEAN_ANTICIPATION, MEAN_UNSHUFFLING, POSITION_UNSHUFFLING
+from mmcc.evaluation.controls import (
+    CONSTANT_ANTICIPATION,
+    PAST_ANTICIPATION,
+    PAST_UNSHUFFLING,
+    POSITION_UNSHUFFLING,
+    TASK_ANTICIPATION,
+)
 from mmcc.evaluation.cycle_back import CYCLE
 from mmcc.evaluation.neurons import NEURONS
 from mmcc.evaluation.stills import STILLS
@@ -18,7 +24,7 @@ TASKS: tuple[EvaluationTask, ...] = (
     STILLS,
     # For the paper's tables: settings are chosen on validation videos, and controls rule out simpler explanations.
     *(CHOOSING_ANTICIPATION, CHOOSING_UNSHUFFLING),
-    *(MEAN_ANTICIPATION, MEAN_UNSHUFFLING, POSITION_UNSHUFFLING),
+    *(CONSTANT_ANTICIPATION, TASK_ANTICIPATION, PAST_ANTICIPATION, PAST_UNSHUFFLING, POSITION_UNSHUFFLING),
 )
 for _task in TASKS:
     register_task(_task)

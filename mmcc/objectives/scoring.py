@@ -1,6 +1,6 @@
 """How well a model does what the objectives train, segment by segment: cycles, direction, correspondence.
 
-Every edge sees every node. Validation sums these over a batch, evaluation over a video.
+Every edge sees every node of its segment. Validation sums these over a batch, evaluation over a video.
 
     cycle_rank, exact_return      where the start ranks among the nodes on the way back, and how often it is first
     …_hard                        the same when continuing from the single node index(β): a mixture can leak the start
@@ -8,6 +8,8 @@ Every edge sees every node. Validation sums these over a batch, evaluation over 
     goes_forward, stays_in_place  share of forward edges whose best node is later than the start, or the start itself
     travelled_rank                the hard cycle rank, where a cycle that stays in place counts 50
     cross_modal_rank              where the other modality's nearest node in time ranks; …_steps: while a step is shown
+    cross_modal_rank_batch        the same among the nodes of all segments of the batch, so it depends on these; the
+                                  others depend on nothing but their segment
 
 On the path across modalities "later" is by time, and a start's place in the other modality is its nearest node there.
 
@@ -39,7 +41,7 @@ SKILL_OF = {  # the skill a model must have been trained in for a figure to mean
     **dict.fromkeys(("cycle_rank", "exact_return", "cycle_rank_hard", "exact_return_hard"), PAST),
     **dict.fromkeys(("exact_return_chance", "travelled_rank"), PAST),
     **dict.fromkeys(("future_rank", "goes_forward", "goes_forward_chance", "stays_in_place"), FUTURE),
-    **dict.fromkeys(("cross_modal_rank", "cross_modal_rank_steps"), TEXT_SKILL),
+    **dict.fromkeys(("cross_modal_rank", "cross_modal_rank_steps", "cross_modal_rank_batch"), TEXT_SKILL),
 }
 
 
@@ -170,14 +172,21 @@ def correspondence_scores(nodes: Mapping[str, Nodes], spans_BJ2: Tensor) -> dict
 
 
 def cross_modal_scores(own: Nodes, other: Nodes, spans_BJ2: Tensor) -> dict[str, Scores]:
-    """Where each node's nearest node in the other modality ranks: for all nodes, and for those during a step."""
+    """Where each node's nearest node in the other modality ranks: for all nodes, for those during a step, and among
+    the nodes of the whole batch."""
     away = (own.times[:, :, None] - other.times[:, None]).abs().masked_fill(~other.valid[:, None], torch.inf)
-    seen = other.valid[:, None].expand_as(away)
-    rank = percentile_rank(own.pi @ other.pi.mT, away.argmin(dim=-1), seen)
+    nearest, seen = away.argmin(dim=-1), other.valid[:, None].expand_as(away)
+    rank = percentile_rank(own.pi @ other.pi.mT, nearest, seen)
     counts = own.valid & (other.valid.sum(dim=1, keepdim=True) > 1)
+    segments, width = other.valid.shape
+    everywhere = other.valid.flatten().expand(*own.valid.shape, -1)
+    place = nearest + width * torch.arange(segments, device=nearest.device)[:, None]
+    rank_of_all = percentile_rank(own.pi @ other.pi.flatten(0, 1).T, place, everywhere)
+    has_target = other.valid.any(dim=1, keepdim=True) & (other.valid.sum() > 1)
     return {
         "cross_modal_rank": Scores(rank, counts),
         "cross_modal_rank_steps": Scores(rank, counts & within_spans(own.times, spans_BJ2)),
+        "cross_modal_rank_batch": Scores(rank_of_all, own.valid & has_target),
     }
 
 

@@ -7,14 +7,15 @@ from collections.abc import Mapping
 from mmcc.evaluation.evaluate import Evaluation
 from mmcc.evaluation.results import TaskResult
 from mmcc.evaluation.task import find_task
-from mmcc.metrics import Interval, bootstrap
+from mmcc.metrics import bootstrap
 from mmcc.report.tables import EMPTY, Cell, Column, Row, Table, notes_as_markdown, to_markdown
 
 _FEWER_CANDIDATES = "current_removed"
 
 
 def render_evaluation(evaluation: Evaluation) -> str:
-    """Every figure with its interval over videos, beside its references: chance, and what partial knowledge gives."""
+    """Every figure with its interval over videos, or their number where they are too few for one, beside its
+    references: chance, and what partial knowledge gives."""
     where = f" ({evaluation.checkpoint})" if evaluation.checkpoint else ""
     parts = [f"{evaluation.model}{where} on {evaluation.corpus}"]
     for task, result in evaluation.results.items():
@@ -34,7 +35,7 @@ def result_table(task: str, result: TaskResult) -> Table:
     rows = []
     for name, figure in result.figures.items():
         others = [reference(result.references, kind, name) for kind in kinds]
-        cells = [Cell(text=_text(bootstrap([figure]), digits)), *(_reference_cell(value, digits) for value in others)]
+        cells = [Cell(text=bootstrap([figure]).text(digits)), *(_reference_cell(value, digits) for value in others)]
         rows.append(Row((name,), tuple(cells)))
     return Table(task, ("figure",), tuple(columns), tuple(rows))
 
@@ -60,7 +61,3 @@ def reference(references: Mapping[str, float], kind: str, figure: str) -> float 
 
 def _reference_cell(value: float | None, digits: int) -> Cell:
     return EMPTY if value is None else Cell(text=f"{value:.{digits}f}")
-
-
-def _text(interval: Interval, digits: int) -> str:
-    return f"{interval.mean:.{digits}f} [{interval.low:.{digits}f}, {interval.high:.{digits}f}]"

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmcc.media.jpeg import encode_jpeg
+from mmcc.metrics import Interval
 from mmcc.report.html import Markup, element, joined
 
 _QUALITY = 85
@@ -88,7 +89,7 @@ class Gauge(NamedTuple):
     """A figure of one or several models, between chance and a ceiling."""
 
     label: str
-    values: Sequence[tuple[float, float, float] | None]  # of each model: mean, low, high
+    values: Sequence[Interval | None]  # of each model
     chance: float | None = None
     ceiling: float | None = None
     digits: int = 1
@@ -115,13 +116,12 @@ def _gauge(gauge: Gauge, low: float, high: float) -> Markup:
     for number, value in enumerate(gauge.values):
         if value is None:
             continue
-        mean, least, most = value
         top = f"top:{100 * (number + 1) / (len(gauge.values) + 1):.1f}%"
-        style = f"left:{at(least)};right:calc(100% - {at(most)});{top}"
-        drawn.append(element("i", class_=f"span of-{number}", style=style))
-        drawn.append(element("i", class_=f"dot of-{number}", style=f"left:{at(mean)};{top}"))
-        figure = f"{mean:.{gauge.digits}f} [{least:.{gauge.digits}f}, {most:.{gauge.digits}f}]"
-        texts += [element("br")] * bool(texts) + [figure]
+        if value.low is not None and value.high is not None:
+            style = f"left:{at(value.low)};right:calc(100% - {at(value.high)});{top}"
+            drawn.append(element("i", class_=f"span of-{number}", style=style))
+        drawn.append(element("i", class_=f"dot of-{number}", style=f"left:{at(value.mean)};{top}"))
+        texts += [element("br")] * bool(texts) + [value.text(gauge.digits)]
     chance = "" if gauge.chance is None else f"chance {gauge.chance:.{gauge.digits}f}"
     track = element("span", *drawn, class_="track", title=chance or None)
     return element("div", element("span", gauge.label), track, element("span", *texts, class_="value"), class_="gauge")

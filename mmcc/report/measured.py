@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mmcc.evaluation.task import EvaluationTask, known_tasks
+from mmcc.metrics import LEAST_VIDEOS, Interval
 from mmcc.report.evaluation import reference, reference_kinds
 from mmcc.report.gallery import Gauge, folded, gauges
 from mmcc.report.html import Markup, element, joined
@@ -15,14 +16,15 @@ from mmcc.report.tables import EMPTY, Cell, Column, Row, Table, to_html
 
 Evaluation = Mapping[str, Any]  # as `mmcc evaluate --json` prints it
 _FIRST = ("anticipation", "unshuffling")  # the easiest to understand; the others keep the order of the tasks
-_CEILING = "step_known"  # the reference that knows which step each clip shows
+_CEILINGS = ("done_known", "step_known")  # references that know the steps so far, or the step that each clip shows
 _MOST_DIGITS = 2  # on a scale: a third is for tables
 
 
 def measured(evaluations: Sequence[Evaluation]) -> Section:
     """The first is the model in question; others are shown beside it."""
     names = [str(each.get("model", "?")) for each in evaluations]
-    lead = element("p", "Measured on test videos; bars are 95 % intervals over videos.")
+    said = f"Measured on test videos; bars are 95 % intervals over videos, of which it takes {LEAST_VIDEOS} or more."
+    lead = element("p", said)
     known = known_tasks()
     found = dict.fromkeys(task for each in evaluations for task in each.get("tasks", {}))
     order = [name for name in dict.fromkeys((*_FIRST, *known, *found)) if name in found]
@@ -61,7 +63,7 @@ def _gauges(
             words,
             [_interval(result, figure) for result in results],
             reference(of_first["references"], "chance", figure),
-            reference(of_first["references"], _CEILING, figure),
+            _ceiling(of_first["references"], figure),
             min(task.digits, _MOST_DIGITS),
         )
         for figure, words in task.headlines(of_first["figures"]).items()
@@ -70,12 +72,18 @@ def _gauges(
     return gauges(shown, models, *task.scale)
 
 
-def _interval(result: Mapping[str, Any] | None, name: str) -> tuple[float, float, float] | None:
+def _ceiling(references: Mapping[str, float], figure: str) -> float | None:
+    known = (reference(references, kind, figure) for kind in _CEILINGS)
+    return next((value for value in known if value is not None), None)
+
+
+def _interval(result: Mapping[str, Any] | None, name: str) -> Interval | None:
     """None where there is no such figure, or its value is NaN."""
     figure = result["figures"].get(name) if result else None
-    if not figure or any(figure.get(side) is None for side in ("mean", "low", "high")):
+    if not figure or figure.get("mean") is None:
         return None
-    return figure["mean"], figure["low"], figure["high"]
+    count = sum(each > 0 for each in figure.get("counts", ()))
+    return Interval(figure["mean"], figure.get("low"), figure.get("high"), count)
 
 
 def _table(task: str, result: Mapping[str, Any]) -> Table:
@@ -99,4 +107,4 @@ def headline(evaluation: Evaluation) -> str:
         return ""
     chance = reference(result["references"], "chance", "recall@10")
     against = "" if chance is None else f" (chance: {chance:.0f} %)"
-    return f"Asked for ten steps that may still come, {interval[0]:.0f} % of those that do are among them{against}."
+    return f"Asked for ten steps that may still come, {interval.mean:.0f} % of those that do are among them{against}."

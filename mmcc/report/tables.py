@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from mmcc.metrics import counted
 from mmcc.report.html import Markup, element, joined
 
 NOTHING = "–"  # where there is no figure
@@ -37,11 +38,12 @@ class Column:
 
 @dataclass(frozen=True)
 class Cell:
-    """A figure and its interval; or text in place of a figure."""
+    """A figure and its interval, or the number of videos where they are too few for one; or text instead."""
 
     mean: float | None = None
     low: float | None = None
     high: float | None = None
+    videos: int | None = None  # that a measured figure is over
     text: str = ""
     strong: bool = False
 
@@ -94,14 +96,14 @@ class Table:
 
 
 def figure_text(cell: Cell, digits: int) -> str:
-    """12.3, or 12.3 ± 0.4 with half the width of its interval."""
+    """12.3 ± 0.4 with half the width of its interval; 12.3 (7 videos) of too few; 12.3 of what was not measured."""
     if cell.text:
         return cell.text
     if not cell.known:
         return NOTHING
     text = f"{cell.mean:.{digits}f}"
     if cell.low is None or cell.high is None or not math.isfinite(cell.high - cell.low):
-        return text
+        return text if cell.videos is None else f"{text} ({counted(cell.videos)})"
     return f"{text} ± {(cell.high - cell.low) / 2:.{digits}f}"
 
 

@@ -36,6 +36,17 @@ class Findings:
         asked = {key: found for key, found in kept.items() if key in wanted and found}
         return Findings(asked, list(self.notes), self.training_videos)
 
+    @property
+    def seeds(self) -> int:
+        """The number of training seeds of the row that has most."""
+        return max(map(len, self.results.values()), default=0)
+
+    @property
+    def fewest_videos(self) -> int:
+        """That any figure was counted in."""
+        found = [result for results in self.results.values() for result in results.values()]
+        return min((int((each.counts > 0).sum()) for result in found for each in result.figures.values()), default=0)
+
     def samples(self, row: str, task: str, figure: str, seeds: Iterable[int] | None = None) -> list[PerVideo]:
         """A figure for every seed that has it, in order of seeds."""
         found = self.results.get((row, task), {})
@@ -45,7 +56,7 @@ class Findings:
     def cell(self, row: str, task: str, figure: str) -> Cell:
         """The mean over seeds with its interval; empty where nothing was measured."""
         samples = on_common_videos(self.samples(row, task, figure))
-        return Cell(*bootstrap(samples)) if samples else EMPTY
+        return Cell(*bootstrap(samples)) if samples else EMPTY  # mean, low, high, videos
 
     def difference(self, one: Measure, other: Measure) -> Interval | None:
         """`one` minus `other`, on the videos and the seeds that both have; None where they have none in common.

@@ -28,12 +28,12 @@ def _of_models(findings: Findings, task: str, figure: str, title: str, axis: str
     rows = measured(findings, task)
     cells = {LABELS[row]: findings.cell(row, task, figure) for row in rows}
     known = findings.references(task, [plan.PLUS, *rows])
-    marks = [
-        Mark(REFERENCES[kind].lower(), value)
-        for kind in ("chance", "task_known")
-        if (value := reference(known, kind, figure)) is not None
-    ]
-    return _picture(title, cells, axis, marks, digits)
+    marks: dict[float, Mark] = {}  # one where two references are the same: the first
+    for kind in ("chance", "task_known"):
+        value = reference(known, kind, figure)
+        if value is not None:
+            marks.setdefault(value, Mark(REFERENCES[kind].lower(), value))
+    return _picture(title, cells, axis, list(marks.values()), digits)
 
 
 def _picture(title: str, cells: Mapping[str, Cell], axis: str, marks: Sequence[Mark], digits: int) -> list[Picture]:
@@ -49,6 +49,7 @@ def _table2(findings: Findings, task: str = plan.ANTICIPATION, where: str = "") 
     return [
         *_of_models(findings, task, "recall@5", f"Recall@5 of later steps{where}", "percent"),
         *_of_models(findings, task, "percentile_mean", f"Mean rank of later steps{where}", "percentile rank"),
+        *_of_models(findings, task, "dyn", f"dyn: higher before a step is shown than after{where}", "percent"),
     ]
 
 

@@ -97,7 +97,8 @@ def _page(
     videos, budget = runner.videos, runner.budget
     lead = [
         f"Corpus {runner.corpus}: {len(videos.primary)} test videos, {len(videos.related)} of related tasks. "
-        f"Budget {budget.name}: {budget.steps} steps in all for each objective. mmcc {mmcc.__version__}.",
+        f"Budget {budget.name}: {budget.steps} steps for each objective; RA and TAP have half as many, from the "
+        f"cross-modal model on. mmcc {mmcc.__version__}.",
         *([_QUICK] if budget.name == plan.QUICK.name else []),
     ]
     return write_page("Multi-modal temporal cycle consistency: the tables", lead, sections)
@@ -126,15 +127,16 @@ def _table_json(name: str, found: Findings, tables: list[Table], seeds: int | No
 
 
 def _figures(found: Findings) -> dict[str, dict[str, dict[str, Any]]]:
-    """Row → task → figure → mean, interval, and the mean of each seed."""
+    """Row → task → figure → mean, interval (null below 20 videos), number of videos, and the mean of each seed."""
     figures: dict[str, dict[str, dict[str, Any]]] = {}
     for (row, task), results in sorted(found.results.items()):
         names = dict.fromkeys(name for seed in sorted(results) for name in results[seed].figures)
         for name in names:
             samples = on_common_videos(found.samples(row, task, name))
             if samples:
-                content = {**bootstrap(samples)._asdict(), "seeds": [sample.mean for sample in samples]}
-                figures.setdefault(row, {}).setdefault(task, {})[name] = content
+                interval = bootstrap(samples)
+                means = {"videos": interval.over, "seeds": [sample.mean for sample in samples]}
+                figures.setdefault(row, {}).setdefault(task, {})[name] = interval.to_json() | means
     return figures
 
 

@@ -16,10 +16,13 @@ from mmcc.evaluation.results import SCHEMA, TaskResult
 from mmcc.files import replace_text, writing
 from mmcc.text import strict_json
 
+MEASURES = 2  # raised when tasks measure something else or more, so that stored results are measured again
+
 
 def fingerprint(*parts: Any) -> str:
     """A hash of everything that affects a result, given as JSON values."""
-    return hashlib.sha256(json.dumps([SCHEMA, mmcc.__version__, *parts], sort_keys=True).encode()).hexdigest()
+    content = json.dumps([SCHEMA, MEASURES, mmcc.__version__, *parts], sort_keys=True)
+    return hashlib.sha256(content.encode()).hexdigest()
 
 
 class Store:

@@ -7,7 +7,7 @@ from functools import cache
 from mmcc.report.tables import Cell, Column, Row, Table
 from mmcc.reproduce import plan
 from mmcc.reproduce.findings import Findings
-from mmcc.reproduce.tables_rows import INTERVALS, LABELS, FigureColumn, columns_of
+from mmcc.reproduce.tables_rows import LABELS, FigureColumn, columns_of, intervals_note
 from mmcc.training.config import load_config
 
 _FIGURES = (
@@ -15,6 +15,7 @@ _FIGURES = (
     ("anticipation", FigureColumn("recall@5", "R@5")),
     ("anticipation", FigureColumn("recall@10", "R@10")),
     ("anticipation", FigureColumn("percentile_mean", "mean rank")),
+    ("anticipation", FigureColumn("dyn", "dyn")),
     ("unshuffling", FigureColumn("kendall_tau", "τ", 3)),
     ("unshuffling", FigureColumn("kendall_tau/all_pairs", "τ, all pairs", 3)),
 )
@@ -39,7 +40,7 @@ def tuning(findings: Findings) -> list[Table]:
             )
             labels = ("" if place else LABELS[name], label)
             rows.append(Row(labels, cells, competes=False, rule=not place))
-    notes = (INTERVALS, "An eighth of the steps each, one seed, on the validation videos.")
+    notes = (intervals_note(findings), "An eighth of the steps each, on the validation videos.")
     columns = columns_of([figure for _, figure in _FIGURES], False)
     return [Table("Tuning: the same grid for every objective", ("objective", "settings"), columns, tuple(rows), notes)]
 
@@ -73,8 +74,8 @@ def scale(findings: Findings) -> list[Table]:
         rows.append(Row((group if group != shown else "", label), (cost, *cells), competes=False, rule=group != shown))
         shown = group
     notes = (
-        INTERVALS,
-        "MMCC+ at a quarter of the steps, one seed. Cost: the frame encoder's multiplications for 48 px.",
+        intervals_note(findings),
+        "MMCC+ at a quarter of the steps. Cost: the frame encoder's multiplications for 48 px.",
     )
     columns = (Column("million / frame", 1, 0), *columns_of([figure for _, figure in _FIGURES], False))
     return [Table("Scale: videos and width", ("", ""), columns, tuple(rows), notes)]

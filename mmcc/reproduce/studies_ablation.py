@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 from mmcc.report.tables import Column, Row, Table
 from mmcc.reproduce import plan
 from mmcc.reproduce.findings import Findings, Measure
-from mmcc.reproduce.tables_rows import DIFFERENCES, INTERVALS, LABELS, FigureColumn, difference_cell
+from mmcc.reproduce.tables_rows import LABELS, FigureColumn, difference_cell, differences_note, intervals_note
 
 TITLE = "Ablation: what each part of MMCC+ contributes"
 _COLUMNS = (
     (plan.ANTICIPATION, FigureColumn("recall@1", "R@1")),
     (plan.ANTICIPATION, FigureColumn("recall@5", "R@5")),
     (plan.ANTICIPATION, FigureColumn("percentile_mean", "mean rank")),
+    (plan.ANTICIPATION, FigureColumn("dyn", "dyn")),
     (plan.UNSHUFFLING, FigureColumn("kendall_tau", "τ", 3)),
     (plan.UNSHUFFLING, FigureColumn("kendall_tau/all_pairs", "τ, all pairs", 3)),
     (plan.CYCLE, FigureColumn("travelled_rank", "cycle rank, loops as 50")),
@@ -54,8 +55,8 @@ _VARIANTS = (
     Variant("Baselines", f"{LABELS[plan.TAP]}, cross-modal targets too", plan.TAP_ACROSS),
     Variant(
         "Controls",
-        "g fed the segment's mean embedding",
-        instead={plan.ANTICIPATION: plan.MEAN_ANTICIPATION, plan.UNSHUFFLING: plan.MEAN_UNSHUFFLING},
+        "g fed the mean embedding of the last 64 s",
+        instead={plan.ANTICIPATION: plan.PAST_ANTICIPATION, plan.UNSHUFFLING: plan.PAST_UNSHUFFLING},
     ),
     Variant(
         "Controls",
@@ -81,10 +82,10 @@ def ablation(findings: Findings) -> list[Table]:
                 for (task, figure), measure in zip(_COLUMNS, measures, strict=True)
             )
             gains.append(Row((variant.label,), differences, competes=False))
-    notes = (INTERVALS, 'Controls are of MMCC+: is it dynamics, or only "looks late"?')
+    notes = (intervals_note(findings), 'Controls are of MMCC+: is it dynamics, or only "looks late"?')
     columns = tuple(Column(each.head, each.digits, each.better) for _, each in _COLUMNS)
     plain = tuple(Column(each.head, each.digits, 0) for _, each in _COLUMNS)
     return [
         Table(TITLE, ("", "variant"), columns, tuple(rows), notes),
-        Table(f"{TITLE}: MMCC+ minus the others", ("MMCC+ minus",), plain, tuple(gains), (DIFFERENCES,)),
+        Table(f"{TITLE}: MMCC+ minus the others", ("MMCC+ minus",), plain, tuple(gains), (differences_note(findings),)),
     ]

@@ -12,7 +12,6 @@ from mmcc.reproduce.studies import scale, tuning
 from mmcc.reproduce.studies_ablation import ablation
 from mmcc.reproduce.tables_arrow import table4
 from mmcc.reproduce.tables_rows import (
-    INTERVALS,
     LABELS,
     PAPER,
     FigureColumn,
@@ -20,12 +19,14 @@ from mmcc.reproduce.tables_rows import (
     beside,
     cells_of,
     columns_of,
+    intervals_note,
     measured,
     notes_of,
     reference_rows,
 )
 
 _MEMDPC = "MemDPC: ours is trained on the same frames as the others; the paper evaluated the authors' trained model."
+_DYN = "dyn: how often a step ranks higher from a clip before it than from one after it, in the same video."
 
 ANTICIPATION = (
     FigureColumn("recall@1", "R@1"),
@@ -34,6 +35,15 @@ ANTICIPATION = (
     FigureColumn("percentile_worst", "rank, worst"),
     FigureColumn("percentile_mean", "mean"),
     FigureColumn("percentile_best", "best"),
+    FigureColumn("dyn", "dyn", in_paper=False),
+)
+QUERIES = (
+    FigureColumn("recall@1", "R@1"),
+    FigureColumn("recall@5", "R@5"),
+    FigureColumn("recall@10", "R@10"),
+    FigureColumn("percentile_mean", "mean rank"),
+    FigureColumn("later_above_earlier", "later above earlier %"),
+    FigureColumn("dyn", "dyn"),
 )
 UNSHUFFLING = (
     FigureColumn("kendall_tau", "Kendall's τ", 3),
@@ -42,7 +52,8 @@ UNSHUFFLING = (
 )
 CYCLES = (
     FigureColumn("cycle_rank", "cycle rank"),
-    FigureColumn("cross_modal_rank", "cross-modal rank"),
+    FigureColumn("cross_modal_rank", "cross-modal rank, segment", in_paper=False),
+    FigureColumn("cross_modal_rank_batch", "batch"),
     FigureColumn("exact_return", "exact return %"),
 )
 MORE_CYCLES = (
@@ -99,7 +110,7 @@ def table1(findings: Findings) -> list[Table]:
             if group == "Loss terms":
                 cells[1] = Cell(text=tables_paper.LOSS_TERMS[run])
             if run == plan.NO_CONSTRAINT:
-                cells[1] = cells[3] = Cell(text=tables_paper.COLLAPSES)
+                cells[1] = cells[4] = Cell(text=tables_paper.COLLAPSES)
             cells += [findings.cell(run, plan.CYCLE, figure.name) for figure in MORE_CYCLES]
             labels = (group if not place else "", label)
             rows.append(Row(labels, tuple(cells), competes=run != plan.NO_CONSTRAINT, rule=not place))
@@ -109,7 +120,11 @@ def table1(findings: Findings) -> list[Table]:
         "Input embedding: the paper's second row has frozen cross-modal embeddings; ours are trained by that loss "
         "beside the cycle, whose gradient ends before them."
     )
-    notes = (INTERVALS, PAPER, frozen, *findings.task_notes(plan.CYCLE, runs, LABELS))
+    among = (
+        "Cross-modal rank: among the nodes of the segment, or of a batch of 16 consecutive segments, of a few videos; "
+        "the paper does not say which; its figures are beside the second."
+    )
+    notes = (intervals_note(findings), PAPER, among, frozen, *findings.task_notes(plan.CYCLE, runs, LABELS))
     columns = (*columns_of(CYCLES, True), *columns_of(MORE_CYCLES, False))
     return [Table("Table 1: cycle-back and cross-modal accuracy", ("choice", "variant"), columns, tuple(rows), notes)]
 
@@ -131,9 +146,34 @@ def table2(findings: Findings, task: str = plan.ANTICIPATION, title: str = "Tabl
             without = [each.variant("/current_removed") for each in ANTICIPATION]
             cells = cells_of(findings, run, task, without, {} if quotes else None)
             rows.append(Row((f"{LABELS[run]}, current step removed",), cells))
-    notes = notes_of(findings, task, quotes, _MEMDPC)
+    notes = notes_of(findings, task, quotes, _MEMDPC, _DYN)
     table = Table(title, ("model",), columns_of(ANTICIPATION, quotes), tuple(rows), notes)
-    return [table, *ahead(findings, task, ANTICIPATION, title)]
+    return [table, *ahead(findings, task, ANTICIPATION, title), *(_blind_queries(findings) if quotes else [])]
+
+
+def _blind_queries(findings: Findings) -> list[Table]:
+    """Every model asked with its future of the clip, and with futures that do not depend on the clip."""
+    queries = {
+        plan.ANTICIPATION: "the clip",
+        plan.CONSTANT_ANTICIPATION: "constant query",
+        plan.TASK_ANTICIPATION: "task's mean future",
+    }
+    if not any(measured(findings, task) for task in queries if task != plan.ANTICIPATION):
+        return []
+    rows = []
+    for run in measured(findings, plan.ANTICIPATION):
+        for task, label in queries.items():
+            first = task == plan.ANTICIPATION
+            cells = cells_of(findings, run, task, QUERIES, None)
+            rows.append(Row((LABELS[run] if first else "", label), cells, competes=False, rule=first))
+    notes = (
+        "Constant query: the mean of the model's futures over the labelled clips of all other test videos; task's mean "
+        "future: over those of other videos of the clip's task. Neither sees the clip, so dyn is 50.",
+        "Later above earlier: of the pairs of a later and an earlier step of the clip's own task.",
+        intervals_note(findings),
+    )
+    title = "Table 2: with and without the clip"
+    return [Table(title, ("model", "query"), columns_of(QUERIES, False), tuple(rows), notes)]
 
 
 def table3(
@@ -174,7 +214,8 @@ def _other_orders(findings: Findings, task: str, title: str) -> Table:
         Row((LABELS[run],), tuple(findings.cell(run, task, figure.name) for figure in _ORDERS))
         for run in measured(findings, task)
     ]
-    notes = (INTERVALS, "All pairs: the order that maximizes the sum of log P(i → j) - log P(j → i) over i before j.")
+    said = "All pairs: the order that maximizes the sum of log P(i → j) - log P(j → i) over i before j."
+    notes = (intervals_note(findings), said)
     return Table(f"{title}: Kendall's τ by other orderings", ("model",), columns_of(_ORDERS, False), tuple(rows), notes)
 
 

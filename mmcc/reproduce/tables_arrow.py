@@ -8,7 +8,7 @@ from statistics import fmean
 from mmcc.report.tables import Cell, Column, Row, Table
 from mmcc.reproduce import plan, tables_paper
 from mmcc.reproduce.findings import Findings
-from mmcc.reproduce.tables_rows import DIFFERENCES, INTERVALS, LABELS, PAPER, difference_cell, quoted_cell
+from mmcc.reproduce.tables_rows import LABELS, PAPER, difference_cell, differences_note, intervals_note, quoted_cell
 
 _HEADS = {
     **{row: LABELS[row] for row in (plan.TAP, plan.MMCC, plan.PLUS)},
@@ -34,7 +34,7 @@ def table4(findings: Findings) -> list[Table]:
     chance = _quoted([Cell(50.0)] * len(shown), shown, plan.CHANCE)
     rows.append(Row((LABELS[plan.CHANCE],), chance, competes=False))
     said = "Accuracy in percent; rows: features, columns: who chose the pairs. From scratch: a network for each column."
-    notes = (said, INTERVALS, PAPER, *findings.task_notes(plan.ARROW, [_ALL], LABELS))
+    notes = (said, intervals_note(findings), PAPER, *findings.task_notes(plan.ARROW, [_ALL], LABELS))
     table = Table("Table 4: the arrow of time", ("features",), tuple(columns), tuple(rows), notes)
     return [table, _pairs(findings, samplers), *_ahead(findings, samplers)]
 
@@ -70,7 +70,7 @@ def _pairs(findings: Findings, samplers: Sequence[str]) -> Table:
         "Right by step numbers: by the order of the steps that the frames show, or a coin toss where that says nothing."
     )
     columns = tuple(Column(head, better=0) for head in heads)
-    return Table("Table 4: the pairs", ("chosen by",), columns, tuple(rows), (said, INTERVALS))
+    return Table("Table 4: the pairs", ("chosen by",), columns, tuple(rows), (said, intervals_note(findings)))
 
 
 def _right_by_steps(findings: Findings, sampler: str) -> float | None:
@@ -98,7 +98,8 @@ def _ahead(findings: Findings, samplers: Sequence[str]) -> list[Table]:
             label = f"MMCC+ on pairs of {_HEADS[sampler]}" if sampler != plan.RANDOM else "MMCC+ on random pairs"
             rows.append(Row((label,), (_difference(findings, own, other),), competes=False))
     title = "Table 4: MMCC+ on its own pairs, minus the others"
-    return [Table(title, ("MMCC+ minus",), (Column("accuracy", better=0),), tuple(rows), (DIFFERENCES,))]
+    notes = (differences_note(findings),)
+    return [Table(title, ("MMCC+ minus",), (Column("accuracy", better=0),), tuple(rows), notes)]
 
 
 def _difference(findings: Findings, one: str, other: str) -> Cell:

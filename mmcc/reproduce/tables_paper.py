@@ -9,17 +9,18 @@ from mmcc.reproduce import plan
 
 Figures = dict[str, float]
 
-_USED = {"cycle_rank": 93.6, "cross_modal_rank": 75.7}  # the options that the paper settled on
+_USED = {"cycle_rank": 93.6, "cross_modal_rank_batch": 75.7}  # the options that the paper settled on
+# "All candidates" of the cross-modal rank are not named; only among the nodes of a batch can these figures be reached.
 TABLE1: dict[str, Figures] = {
     plan.MMCC: _USED | {"exact_return": 66.0},  # Section 4.1: "around 66 % of the time (chance is 4 %)"
-    plan.SIMILARITY_ONLY: {"cycle_rank": 93.1, "cross_modal_rank": 74.4},
-    plan.MAX_INDEX_ONLY: {"cycle_rank": 92.6, "cross_modal_rank": 74.3},
-    plan.UNIMODAL: {"cycle_rank": 89.8, "cross_modal_rank": 74.3},
-    plan.MULTIMODAL: {"cycle_rank": 96.5, "cross_modal_rank": 75.9},
-    plan.RANDOM_STARTS: {"cycle_rank": 88.7, "cross_modal_rank": 74.5},
-    plan.FROZEN: {"cycle_rank": 67.5, "cross_modal_rank": 76.8},
-    plan.ACROSS: {"cycle_rank": 85.0, "cross_modal_rank": 73.2},
-    plan.CHANCE: {"cycle_rank": 50.0, "cross_modal_rank": 50.0, "exact_return": 4.0},
+    plan.SIMILARITY_ONLY: {"cycle_rank": 93.1, "cross_modal_rank_batch": 74.4},
+    plan.MAX_INDEX_ONLY: {"cycle_rank": 92.6, "cross_modal_rank_batch": 74.3},
+    plan.UNIMODAL: {"cycle_rank": 89.8, "cross_modal_rank_batch": 74.3},
+    plan.MULTIMODAL: {"cycle_rank": 96.5, "cross_modal_rank_batch": 75.9},
+    plan.RANDOM_STARTS: {"cycle_rank": 88.7, "cross_modal_rank_batch": 74.5},
+    plan.FROZEN: {"cycle_rank": 67.5, "cross_modal_rank_batch": 76.8},
+    plan.ACROSS: {"cycle_rank": 85.0, "cross_modal_rank_batch": 73.2},
+    plan.CHANCE: {"cycle_rank": 50.0, "cross_modal_rank_batch": 50.0, "exact_return": 4.0},
 }
 COLLAPSES = "collapses"  # the row without any temporal constraint has no figures
 

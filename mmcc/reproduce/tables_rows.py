@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from mmcc.metrics import LEAST_VIDEOS
 from mmcc.report.evaluation import reference
 from mmcc.report.tables import EMPTY, Cell, Column, Row, Table
 from mmcc.reproduce import plan
@@ -22,10 +23,22 @@ REFERENCES = {
     "chance": "Chance",
     "task_known": "Task known, step random",
     "step_known": "Task and step known",
+    "done_known": "What was done so far known",
 }
-INTERVALS = "± half the 95 % interval, by bootstrap over training seeds and videos."
-DIFFERENCES = "On the same resampled seeds and videos, with the 95 % interval; bold where it excludes 0."
 PAPER = "The paper's figures are on its own data (HowTo100M's recipes, CrossTask)."
+
+
+def intervals_note(findings: Findings) -> str:
+    """What ± means below a table of these findings."""
+    over = "training seeds and videos" if findings.seeds > 1 else "videos; one training seed"
+    few = f" Below {LEAST_VIDEOS} videos there is none." if findings.fewest_videos < LEAST_VIDEOS else ""
+    return f"± half the 95 % interval, by bootstrap over {over}.{few}"
+
+
+def differences_note(findings: Findings) -> str:
+    """The same of differences between two rows."""
+    same = "seeds and videos" if findings.seeds > 1 else "videos, one training seed"
+    return f"On the same resampled {same}, with the 95 % interval; bold where it excludes 0."
 
 
 @dataclass(frozen=True)
@@ -36,9 +49,10 @@ class FigureColumn:
     head: str
     digits: int = 1
     better: int = 1
+    in_paper: bool = True  # False: the paper does not measure it, so there is nothing to set beside it
 
     def variant(self, suffix: str) -> FigureColumn:
-        return FigureColumn(f"{self.name}{suffix}", self.head, self.digits, self.better)
+        return replace(self, name=f"{self.name}{suffix}")
 
 
 def measured(findings: Findings, task: str) -> list[str]:
@@ -51,7 +65,7 @@ def columns_of(figures: Sequence[FigureColumn], quotes: bool) -> tuple[Column, .
     columns: list[Column] = []
     for figure in figures:
         columns.append(Column(figure.head, figure.digits, figure.better))
-        if quotes:
+        if quotes and figure.in_paper:
             columns.append(Column("paper", figure.digits, figure.better, quoted=True))
     return tuple(columns)
 
@@ -62,8 +76,10 @@ def beside(
     """Our cells, each followed by the paper's; `quoted` is None where the paper is not quoted."""
     if quoted is None:
         return tuple(cells)
-    pairs = zip(cells, figures, strict=True)
-    return tuple(each for cell, figure in pairs for each in (cell, quoted_cell(quoted, figure.name)))
+    laid: list[Cell] = []
+    for cell, figure in zip(cells, figures, strict=True):
+        laid += [cell, *([quoted_cell(quoted, figure.name)] if figure.in_paper else [])]
+    return tuple(laid)
 
 
 def quoted_cell(quoted: Mapping[str, float], name: str) -> Cell:
@@ -109,7 +125,9 @@ def ahead(findings: Findings, task: str, figures: Sequence[FigureColumn], title:
     if not rows or (plan.PLUS, task) not in findings.results:
         return []
     columns = tuple(Column(each.head, each.digits, 0) for each in figures)
-    return [Table(f"{title}: MMCC+ minus the others", ("MMCC+ minus",), columns, tuple(rows), (DIFFERENCES,))]
+    return [
+        Table(f"{title}: MMCC+ minus the others", ("MMCC+ minus",), columns, tuple(rows), (differences_note(findings),))
+    ]
 
 
 def difference_cell(findings: Findings, one: Measure, other: Measure, digits: int) -> Cell:
@@ -117,11 +135,10 @@ def difference_cell(findings: Findings, one: Measure, other: Measure, digits: in
     found = findings.difference(one, other)
     if found is None:
         return EMPTY
-    mean, low, high = (f"{value:+.{digits}f}" for value in found)
-    return Cell(text=f"{mean} [{low}, {high}]", strong=found.low > 0 or found.high < 0)
+    return Cell(text=found.text(digits, "+"), strong=found.excludes_zero)
 
 
 def notes_of(findings: Findings, task: str, quotes: bool, *more: str) -> tuple[str, ...]:
     """Notes below a table."""
-    said = (*more, INTERVALS, *([PAPER] if quotes else []))
+    said = (*more, intervals_note(findings), *([PAPER] if quotes else []))
     return (*said, *findings.task_notes(task, measured(findings, task), LABELS))

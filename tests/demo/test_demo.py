@@ -21,7 +21,7 @@ def test_results_are_as_documented(made):
     assert written == made.results
     assert set(written) == {"schema", "seconds", "anticipation", "unshuffling", "cycle"} and written["schema"] == 1
     figures = {
-        "anticipation": {"recall@1", "recall@5", "recall@10", "percentile_mean"},
+        "anticipation": {"recall@1", "recall@5", "recall@10", "percentile_mean", "dyn"},
         "unshuffling": {"kendall_tau"},
         "cycle": {"percentile_rank", "exact_return", "forward_share"},
     }
@@ -129,11 +129,12 @@ def by_hand() -> dict:
 
     recalls = ("recall@1", "recall@5", "recall@10", "percentile_mean")
     references = {f"chance/{name}": 20.0 for name in recalls} | {f"step_known/{name}": 100.0 for name in recalls}
+    references |= {"chance/dyn": 50.0, "step_known/dyn": 77.0, "done_known/dyn": 100.0}
     order = {"chance/kendall_tau": 0.0, "step_known/kendall_tau": 0.5}
     return {
         "mmcc+": {
             "tasks": {
-                "anticipation": part(dict.fromkeys(recalls, 60.0), references),
+                "anticipation": part(dict.fromkeys(recalls, 60.0) | {"dyn": 55.5}, references),
                 "unshuffling": part({"kendall_tau": 0.25}, order),
                 "cycle": part({"cycle_rank": 70.0}, {"chance/cycle_rank": 50.0}),
             }
@@ -158,3 +159,5 @@ def test_the_table_has_a_row_for_each():
     lines = demo_table(demo_results(by_hand(), {})).splitlines()
     assert [line.split("|")[1].strip() for line in lines[2:]] == ["MMCC+", "cross-modal", "chance", "oracle"]
     assert "**60.0**" in lines[2] and "**" not in lines[3] and "–" in lines[3]
+    place = lines[0].split("|").index(next(head for head in lines[0].split("|") if head.strip() == "dyn"))
+    assert [line.split("|")[place].strip() for line in lines[2:]] == ["**55.5**", "–", "50.0", "100.0"]

@@ -16,49 +16,7 @@ from mmcc.evaluation.anticipation import by_pictures, evaluate, references, show
 from mmcc.evaluation.clips import clip_nodes
 from mmcc.evaluation.embedding import EmbeddedVideo, embed_videos
 from mmcc.evaluation.features_only import random_adapter
-from mmcc.models.nodes import TEXT, VISION
-
-TEA = Task("tea", "Make Tea", ("boil water", "add tea", "pour water", "add sugar"))
-JAM = Task("jam", "Make Jam", ("cut fruit", "add sugar", "boil fruit"))
-TASKS = {"tea": TEA, "jam": JAM}
-TEXTS = ["add sugar", "add tea", "boil fruit", "boil water", "cut fruit", "pour water"]  # as candidates stand
-
-
-class Table:
-    """Frames are one-hot numbers of texts; a text is itself, and becomes what a test writes down."""
-
-    name, modalities, temperature, past, combine = "table", (VISION, TEXT), 0.1, None, None
-
-    def __init__(self, becomes=lambda z: z):
-        self.becomes = becomes
-
-    def embed_texts(self, texts):
-        return Embedding.of(torch.stack([one_hot(text) for text in texts]))
-
-    def future(self, node):
-        return self.becomes(node.z)
-
-
-class Blind(Table):
-    modalities = (VISION,)
-
-
-def one_hot(text):
-    return torch.eye(len(TEXTS), dtype=torch.float64)[TEXTS.index(text)]
-
-
-def video(name, task, *steps):
-    """A second of each step, seen at its middle; steps are 1-based."""
-    texts = [TASKS[task].steps[step - 1] for step in steps]
-    return EmbeddedVideo(
-        id=name,
-        tasks=(task,),
-        steps=[LabelledClip(step, float(at), at + 1.0) for at, step in enumerate(steps)],
-        times=np.arange(len(steps)) + 0.5,
-        frames=Embedding.of(torch.stack([one_hot(text) for text in texts])),
-        text_times=np.empty(0),
-        utterances=None,
-    )
+from tests.evaluation.step_videos import TASKS, TEA, TEXTS, Blind, Table, step_video
 
 
 def means(result):
@@ -67,7 +25,7 @@ def means(result):
 
 def test_what_only_recognises_the_present_is_wrong_until_that_is_removed():
     """Of "add tea", seen as itself, the later steps tie with what is of no task at all: two of the five others."""
-    result = evaluate(Table(), [video("v", "tea", 2)], TASKS)
+    result = evaluate(Table(), [step_video("v", "tea", 2)], TASKS)
     found = means(result)
     assert found["recall@1"] == 0 and found["recall@10"] == 100
     assert found["recall@5"] == pytest.approx(100)  # four of the five others: both later steps cannot be missed
@@ -75,14 +33,14 @@ def test_what_only_recognises_the_present_is_wrong_until_that_is_removed():
     assert found["recall@1/current_removed"] == pytest.approx(40)
     assert found["percentile_mean/current_removed"] == pytest.approx(50)
     assert found["percentile_current"] == 100
-    away = means(evaluate(Table(lambda z: -z), [video("v", "tea", 2)], TASKS))
+    away = means(evaluate(Table(lambda z: -z), [step_video("v", "tea", 2)], TASKS))
     assert away["percentile_current"] == 0 and away["percentile_mean"] == pytest.approx(100 * (1 + 4 / 2) / 5)
 
 
 def test_worst_mean_and_best_by_hand():
     """From "boil water" the right order is told but for "add tea", which comes last."""
     scores = torch.tensor([0.9, 0.0, 0.3, 0.2, 0.1, 0.8], dtype=torch.float64)  # by TEXTS
-    found = means(evaluate(Table(lambda z: scores.expand(len(z), -1)), [video("v", "tea", 1)], TASKS))
+    found = means(evaluate(Table(lambda z: scores.expand(len(z), -1)), [step_video("v", "tea", 1)], TASKS))
     assert (found["percentile_worst"], found["percentile_best"]) == (0, 100)
     assert found["percentile_mean"] == pytest.approx((0 + 80 + 100) / 3)
     assert found["recall@1"] == 100
@@ -90,14 +48,39 @@ def test_worst_mean_and_best_by_hand():
 
 
 def test_last_steps_ask_nothing_and_every_clip_counts_once():
-    videos = [video("a", "tea", 4, 1, 1), video("b", "jam", 3), video("c", "jam", 2)]
+    videos = [step_video("a", "tea", 4, 1, 1), step_video("b", "jam", 3), step_video("c", "jam", 2)]
     figure = evaluate(Table(), videos, TASKS).figures["recall@1"]
     assert figure.videos == ("a", "b", "c") and figure.counts.tolist() == [2, 0, 1]
 
 
+def test_dyn_asks_every_clip_and_has_references():
+    """In the second video the last step is shown first: who goes by the recipe expects nothing after it."""
+    videos = [step_video("a", "tea", 1, 2, 3), step_video("b", "tea", 4, 2, 3), step_video("c", "tea", 1, 2)]
+    ahead = torch.roll(torch.eye(6, dtype=torch.float64), 1, dims=1)  # each text becomes the next of TEXTS
+    result = evaluate(Table(lambda z: z @ ahead), videos, TASKS)
+    assert result.figures["dyn"].counts.tolist() == [1, 1, 0]
+    # "add tea": from "boil water" and "pour water" it is one of five that tie; from "add sugar", it is first.
+    assert result.figures["dyn"].totals.tolist() == [50, 100, 0]
+    assert result.references["chance/dyn"] == result.references["task_known/dyn"] == 50
+    assert result.references["step_known/dyn"] == 75  # 100 of the first; of the second neither clip expects it
+    assert result.references["done_known/dyn"] == 100
+
+
+def test_what_is_late_in_every_recipe_is_above_what_is_early():
+    """One query for all clips can tell later from earlier steps; it has no dyn to speak of."""
+    late = torch.zeros(6, dtype=torch.float64)
+    late[[TEXTS.index(text) for text in ("boil water", "add tea", "pour water", "add sugar")]] = torch.arange(
+        4.0
+    ).double()
+    result = evaluate(Table(lambda z: late.expand(len(z), -1)), [step_video("v", "tea", 1, 2, 3, 4)], TASKS)
+    figure = result.figures["later_above_earlier"]
+    assert figure.mean == 100 and figure.counts.tolist() == [2]  # the first and the last step lack one side
+    assert result.references["step_known/later_above_earlier"] == 100 and means(result)["dyn"] == 50
+
+
 def test_a_later_step_with_the_same_text_keeps_it_among_the_candidates():
     twice = {"tea": Task("tea", "", ("boil water", "add tea", "boil water", "add sugar"))}
-    found = means(evaluate(Table(), [video("v", "tea", 1)], twice))
+    found = means(evaluate(Table(), [step_video("v", "tea", 1)], twice))
     assert found["recall@1"] == found["recall@1/current_removed"] == 100
 
 
@@ -115,7 +98,7 @@ def test_clips_are_means_of_their_frames_or_the_nearest_one():
 
 def test_without_text_a_step_is_what_other_videos_show_of_it():
     """Both show steps 1 and 2; step 3 is shown by one alone, so that nobody can know it. Nor step 4."""
-    videos = [video("a", "tea", 1, 2, 3), video("b", "tea", 1, 2)]
+    videos = [step_video("a", "tea", 1, 2, 3), step_video("b", "tea", 1, 2)]
     result = evaluate(Blind(lambda z: z[:, [0, 3, 2, 1, 4, 5]]), videos, TASKS)  # "boil water" becomes "add tea"
     assert result.figures["recall@1"].counts.tolist() == [1, 1]  # of step 2 no later one is known
     assert means(result)["recall@1"] == 100
@@ -162,19 +145,19 @@ def test_references_are_means_over_all_orders(drawn):
 
 
 def test_what_is_left_out_is_told():
-    stranger = video("s", "jam", 1)
+    stranger = step_video("s", "jam", 1)
     empty = EmbeddedVideo("e", ("tea",), [], np.arange(2.0), stranger.frames, np.empty(0), None)
-    result = evaluate(Table(), [video("v", "tea", 1), stranger, empty], {"tea": TEA})
+    result = evaluate(Table(), [step_video("v", "tea", 1), stranger, empty], {"tea": TEA})
     assert result.notes == ["1 videos belong to other tasks", "1 videos have no labelled step or no frame"]
     assert result.figures["recall@1"].counts.tolist() == [1, 0, 0]
 
 
 def test_a_prediction_that_is_no_number_is_told():
     with pytest.raises(InputError, match="table: its predictions contain NaN or Inf"):
-        evaluate(Table(lambda z: z * torch.nan), [video("v", "tea", 1)], TASKS)
+        evaluate(Table(lambda z: z * torch.nan), [step_video("v", "tea", 1)], TASKS)
 
 
-@pytest.mark.parametrize("videos", [[], [video("v", "tea", 4)]])
+@pytest.mark.parametrize("videos", [[], [step_video("v", "tea", 4)]])
 def test_nothing_to_ask_about_is_no_figure_but_a_note(videos):
     result = evaluate(Table(), videos, TASKS)
     assert result.figures == {} and "no labelled clip" in result.notes[-1]
@@ -182,12 +165,12 @@ def test_nothing_to_ask_about_is_no_figure_but_a_note(videos):
 
 def test_of_two_texts_none_can_be_removed():
     two = {"tea": Task("tea", "", ("boil water", "add tea"))}
-    result = evaluate(Table(), [video("v", "tea", 1)], two)
+    result = evaluate(Table(), [step_video("v", "tea", 1)], two)
     assert means(result)["recall@1"] == 0 and not any("removed" in name for name in result.figures)
 
 
 def test_alone_in_its_task_a_model_without_text_has_nothing_to_go_by():
-    result = evaluate(Blind(), [video("v", "tea", 1, 2)], TASKS)
+    result = evaluate(Blind(), [step_video("v", "tea", 1, 2)], TASKS)
     assert result.figures == {} and "6 of 6 texts are left out" in result.notes[0]
 
 

@@ -1,4 +1,4 @@
-"""The controls: a segment's mean, and a regressor of relative position, against slow versions."""
+"""The controls: queries without the clip, a past mean, a regressor of relative position, against slow versions."""
 
 import numpy as np
 import pytest
@@ -8,8 +8,18 @@ from hypothesis import strategies as st
 
 from mmcc.corpus.source import LabelledClip
 from mmcc.evaluation.adapter import Embedding
-from mmcc.evaluation.controls import _fit, fit_position, segment_means, unshuffle_by_position
+from mmcc.evaluation.anticipation import evaluate
+from mmcc.evaluation.controls import (
+    _fit,
+    constant_query,
+    fit_position,
+    mean_elsewhere,
+    past_means,
+    task_query,
+    unshuffle_by_position,
+)
 from mmcc.evaluation.embedding import EmbeddedVideo
+from tests.evaluation.step_videos import TASKS, Blind, Table, step_video
 
 
 def video(name: str, times: list[float], z: torch.Tensor, steps: list[LabelledClip] | None = None) -> EmbeddedVideo:
@@ -18,15 +28,57 @@ def video(name: str, times: list[float], z: torch.Tensor, steps: list[LabelledCl
 
 
 @given(st.lists(st.floats(0, 400), max_size=30), st.integers(0, 99))
-def test_every_frame_has_the_mean_of_its_segment(times, seed):
+def test_every_frame_has_the_mean_of_what_it_has_seen(times, seed):
     times = sorted(times)
     z = torch.randn(len(times), 3, generator=torch.Generator().manual_seed(seed))
     given_video = video("a", times, z)
-    (made,) = segment_means([given_video])
+    (made,) = past_means([given_video])
     for at, time in enumerate(times):
-        alike = [z[other] for other, when in enumerate(times) if int(when // 64) == int(time // 64)]
-        assert torch.allclose(made.frames.z[at], torch.stack(alike).mean(dim=0), atol=1e-5)
+        seen = [z[other] for other, when in enumerate(times) if time - 64 <= when <= time]
+        assert torch.allclose(made.frames.z[at], torch.stack(seen).mean(dim=0), atol=1e-5)
     assert torch.equal(made.frames.pi, given_video.frames.pi) and made.times is given_video.times
+
+
+def test_the_past_does_not_depend_on_what_comes_later():
+    times, z = list(range(100)), torch.randn(100, 3, generator=torch.Generator().manual_seed(0))
+    changed = z.clone()
+    changed[60:] = 99
+    (one,), (other,) = past_means([video("a", times, z)]), past_means([video("a", times, changed)])
+    assert torch.equal(one.frames.z[:60], other.frames.z[:60]) and not torch.equal(one.frames.z, other.frames.z)
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3)), min_size=1, max_size=12), st.integers(0, 99))
+def test_a_query_without_the_clip_is_the_mean_of_other_videos(clips, seed):
+    future = torch.randn(len(clips), 3, generator=torch.Generator().manual_seed(seed))
+    group, number = (np.array(part) for part in zip(*clips, strict=True))
+    queries, known = mean_elsewhere(future, group, number)
+    for at, (own_group, own_video) in enumerate(clips):
+        elsewhere = [future[c] for c, (g, v) in enumerate(clips) if g == own_group and v != own_video]
+        assert known[at] == bool(elsewhere)
+        if elsewhere:
+            mean = torch.stack(elsewhere).double().mean(dim=0)
+            assert torch.allclose(queries[at].double(), mean / mean.norm(), atol=1e-4)
+
+
+@pytest.mark.parametrize("model", [Table, Blind])
+@pytest.mark.parametrize("query", [constant_query, task_query])
+def test_queries_without_the_clip_have_a_dyn_of_exactly_50(query, model):
+    """Whatever the model: here one that looks ahead, and so has another dyn when it sees the clip."""
+    orders = ((1, 2, 3, 4), (1, 3, 2, 4), (2, 1, 3, 4), (1, 2, 4, 3))
+    videos = [step_video(f"v{n}", "tea", *order) for n, order in enumerate(orders)]
+    videos += [step_video(f"w{n}", "jam", 1, 2, 3) for n in range(3)]
+    weights = torch.randn(6, 6, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+    adapter = model(lambda z: z @ weights)
+    assert evaluate(adapter, videos, TASKS).figures["dyn"].mean != 50
+    found = evaluate(adapter, videos, TASKS, query)
+    assert found.figures["dyn"].totals.tolist() == [50.0] * 7 and not found.notes
+
+
+def test_who_is_alone_in_a_task_has_no_mean_of_others():
+    videos = [step_video("a", "tea", 1, 2, 3), step_video("b", "tea", 1, 2, 3), step_video("c", "jam", 1, 2, 3)]
+    found = evaluate(Table(), videos, TASKS, task_query)
+    assert found.figures["recall@1"].counts.tolist() == [3, 3, 0]
+    assert found.notes == ["3 clips are left out: no other video gives them a query"]
 
 
 def test_the_regression_is_that_of_the_equation():

@@ -20,6 +20,7 @@ from mmcc.training.validation import validate
 DATA, CYCLE = Config().data, CycleConfig(starts_per_segment=1)
 SHARES = ("exact_return", "exact_return_hard", "goes_forward", "stays_in_place")
 RANKS = ("cycle_rank", "cycle_rank_hard", "future_rank", "travelled_rank", "cross_modal_rank", "cross_modal_rank_steps")
+IN_BATCH = "cross_modal_rank_batch"  # the one figure that depends on the batch
 
 
 @pytest.fixture(scope="module")
@@ -67,9 +68,9 @@ def test_figures_are_those_of_validation(kitchen):
     model = small_model(kitchen).train()
     batches = validation_batches(videos, vocabulary, batch_size=8)
     expected = validate(model, batches, corpus, CYCLE, starts=8, world=ProcessGroup())
-    result = result_of(kitchen, model)
+    result = result_of(kitchen, model, batch_size=8)
     assert model.training  # as it was
-    for name in (*SHARES, *RANKS):
+    for name in (*SHARES, *RANKS, IN_BATCH):
         scale = 100 if name in SHARES else 1
         for prefix in ("", "vision/", "text/"):
             assert result.figures[prefix + name].mean == pytest.approx(scale * expected[prefix + name], abs=0.01), name
@@ -79,10 +80,16 @@ def test_figures_are_those_of_validation(kitchen):
 
 
 def test_batches_have_no_influence_and_uniform_starts_are_others(kitchen):
+    """Except on the rank among all nodes of a batch: alone in it, a segment has the rank of the segment."""
     model = small_model(kitchen)
     one, other = result_of(kitchen, model, batch_size=5), result_of(kitchen, model, batch_size=32)
+    alone = result_of(kitchen, model, batch_size=1).figures
+    assert alone[IN_BATCH].totals == pytest.approx(alone["cross_modal_rank"].totals)
+    assert one.figures[IN_BATCH].mean != pytest.approx(other.figures[IN_BATCH].mean)
     assert one.figures.keys() == other.figures.keys()
     for name, figure in one.figures.items():
+        if name.endswith(IN_BATCH):
+            continue
         assert figure.totals == pytest.approx(other.figures[name].totals, rel=1e-4, abs=1e-2), name
         assert figure.counts == pytest.approx(other.figures[name].counts)
     uniform = one.figures["cycle_rank/uniform_starts"]
@@ -124,6 +131,8 @@ def test_a_model_that_sees_no_difference_scores_exactly_50(kitchen):
 
     result = result_of(kitchen, small_model(kitchen, collapse))
     for name in ("cycle_rank", "cycle_rank_hard", "future_rank", "cross_modal_rank", "cycle_rank/uniform_starts"):
+        assert result.figures[name].mean == pytest.approx(50), name
+    for name in (IN_BATCH, f"text/{IN_BATCH}"):
         assert result.figures[name].mean == pytest.approx(50), name
     assert result.figures["exact_return"].mean == pytest.approx(result.references["chance/exact_return"])
 

@@ -39,8 +39,8 @@ def test_every_video_is_embedded_once(evaluator_of):
 def test_controls_differ_from_what_they_control(evaluator_of):
     evaluator = evaluator_of("mmcc+")
     for control, task in (
-        (controls.MEAN_ANTICIPATION, anticipation.ANTICIPATION),
-        (controls.MEAN_UNSHUFFLING, unshuffling.UNSHUFFLING),
+        (controls.PAST_ANTICIPATION, anticipation.ANTICIPATION),
+        (controls.PAST_UNSHUFFLING, unshuffling.UNSHUFFLING),
         (controls.POSITION_UNSHUFFLING, unshuffling.UNSHUFFLING),
     ):
         control_figures, figures = evaluator.measure(control).figures, evaluator.measure(task).figures

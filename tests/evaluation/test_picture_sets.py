@@ -40,12 +40,12 @@ def test_an_order_is_found_and_its_reverse_is_worst():
 def test_two_pictures_are_compared_by_similarity():
     margins = later_margins(Brightness(), PAIRS)
     assert ((margins > 0) == PAIRS.second_is_later).all()
-    assert tuple(pair_accuracy(PAIRS, margins)) == (100, 100, 100)
+    assert pair_accuracy(PAIRS, margins) == (100, 100, 100, 3)
     assert pair_accuracy(PAIRS, -margins).mean == 0
 
 
 def test_the_interval_is_over_pictures_and_ties_count_half():
-    assert tuple(pair_accuracy(PAIRS, np.zeros(3))) == (50, 50, 50)
+    assert pair_accuracy(PAIRS, np.zeros(3)) == (50, 50, 50, 3)
     many = Pairs(grey(*range(31)), *(np.random.default_rng(0).integers(0, 31, (3, 400))))
     many = many._replace(second_is_later=np.arange(400) % 2 == 0)
     by_first = np.where(many.first % 2 == 0, 1.0, -1.0)  # a judgement that depends on one picture

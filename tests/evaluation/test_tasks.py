@@ -54,7 +54,7 @@ def test_a_group_is_asked_for_by_one_name():
     assert [task.name for task in find_tasks(["transfer"])] == ["transfer-anticipation", "transfer-unshuffling"]
     assert find_tasks(["arrow", "cycle", "arrow"]) == [find_task("arrow"), find_task("cycle")]
     assert len(find_tasks()) == 8
-    for name in ("transfer-anticipation", "mean-anticipation", "cooking"):
+    for name in ("transfer-anticipation", "past-anticipation", "cooking"):
         with pytest.raises(UsageError, match=rf"no evaluation task is named '{name}' \(known: cycle, .*, stills\)"):
             find_tasks([name])
     with pytest.raises(ValueError, match=r"no evaluation task is named 'cooking' \(known: anticipation, "):

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from mmcc.metrics import percentile_rank as ranks_of_metrics
@@ -91,6 +91,36 @@ def test_cross_modal_rank_by_loops(seed, sizes):
 
 
 @settings(max_examples=30)
+@given(st.integers(0, 10**6), st.lists(st.tuples(st.integers(1, 5), st.integers(0, 4)), min_size=1, max_size=3))
+def test_cross_modal_rank_in_the_batch_by_loops(seed, sizes):
+    """The nearest node of the same segment, among all nodes of all segments; segments without one do not count."""
+    assume(any(others for _, others in sizes))
+    nodes = random_nodes(StandIn(), sizes, seed, padding=2)
+    own, other = nodes[VISION], nodes[TEXT]
+    other.pi[~other.valid] = torch.nan  # nothing of the padding may matter
+    found = cross_modal_scores(own, other, torch.zeros(len(sizes), 0, 2))["cross_modal_rank_batch"]
+    everywhere = [(c, j) for c, (_, others) in enumerate(sizes) for j in range(others)]
+    for b, (count, others) in enumerate(sizes):
+        totals, counts = found.by_segment()
+        ranks = []
+        for i in range(count if others and len(everywhere) > 1 else 0):
+            away = [abs(own.times[b, i].item() - other.times[b, j].item()) for j in range(others)]
+            scores = [(own.pi[b, i] @ other.pi[c, j]).item() for c, j in everywhere]
+            target = everywhere.index((b, away.index(min(away))))
+            ranks.append(ranks_of_metrics(np.array([scores]), np.array([target])).item())
+        assert counts[b] == len(ranks) and totals[b].item() == pytest.approx(sum(ranks), abs=1e-2)
+
+
+def test_in_a_batch_of_one_segment_both_ranks_are_the_same():
+    nodes = random_nodes(StandIn(), [(6, 5)], padding=1)
+    found = cross_modal_scores(nodes[VISION], nodes[TEXT], torch.zeros(1, 0, 2))
+    within, in_batch = found["cross_modal_rank"], found["cross_modal_rank_batch"]
+    assert torch.equal(within.counts, in_batch.counts) and torch.equal(
+        within.values[within.counts], in_batch.values[in_batch.counts]
+    )
+
+
+@settings(max_examples=30)
 @given(st.integers(0, 10**6), segment_sizes, st.sampled_from([VISION, TEXT]), st.sampled_from(["within", "across"]))
 def test_figures_of_cycles_by_loops(seed, sizes, modality, path):
     model = StandIn()
@@ -154,9 +184,9 @@ def test_an_uninformed_model_scores_exactly_50():
         for modality in (VISION, TEXT):
             scores = found[f"{modality}/{name}"]
             assert set(scores.values[scores.counts].tolist()) == {50.0}, name
-    assert set(correspondence_scores(nodes, torch.zeros(2, 0, 2))) == {
-        f"{modality}/{name}" for modality in (VISION, TEXT) for name in ("cross_modal_rank", "cross_modal_rank_steps")
-    }
+    names = ("cross_modal_rank", "cross_modal_rank_steps", "cross_modal_rank_batch")
+    correspondence = correspondence_scores(nodes, torch.zeros(2, 0, 2))
+    assert set(correspondence) == {f"{modality}/{name}" for modality in (VISION, TEXT) for name in names}
 
 
 def test_random_numbers_belong_to_the_sample():

@@ -4,14 +4,14 @@ import numpy as np
 
 from mmcc.evaluation.evaluate import Evaluation
 from mmcc.evaluation.results import TaskResult
-from mmcc.metrics import PerVideo
+from mmcc.metrics import LEAST_VIDEOS, PerVideo
 from mmcc.report.evaluation import reference, render_evaluation, result_table
 from mmcc.report.tables import Table
 
 
-def alike(value: float) -> PerVideo:
-    """A figure that is the same in each of three videos, so that its interval is a point."""
-    return PerVideo(("a", "b", "c"), np.full(3, value), np.ones(3))
+def alike(value: float, videos: int = LEAST_VIDEOS) -> PerVideo:
+    """A figure that is the same in every video, so that its interval is a point."""
+    return PerVideo(tuple(map(str, range(videos))), np.full(videos, value), np.ones(videos))
 
 
 def rows_of(table: Table) -> dict[str, list[str]]:
@@ -34,6 +34,14 @@ def test_a_table_has_intervals_and_references():
     table = result_table("anticipation", result)
     assert [column.name for column in table.columns] == ["anticipation", "chance"]
     assert rows_of(table) == {"recall@1": ["12.3 [12.3, 12.3]", "4.0"], "recall@5": ["40.0 [40.0, 40.0]", ""]}
+
+
+def test_few_videos_are_counted_instead():
+    result = TaskResult("t", {"recall@1": alike(12.34, 19), "recall@5": alike(40.0, 1)}, {})
+    assert rows_of(result_table("anticipation", result)) == {
+        "recall@1": ["12.3 (19 videos)"],
+        "recall@5": ["40.0 (1 video)"],
+    }
 
 
 def test_orders_are_shown_with_three_decimals():

@@ -12,6 +12,7 @@ import pytest
 from mmcc.cli.main import main
 from mmcc.corpus import Corpus
 from mmcc.data.splits import videos_for
+from mmcc.metrics import Interval
 from mmcc.report import examples
 from mmcc.report.cycles import verdict
 from mmcc.report.examples import ReportContext, cycles, nexts, orders, transitions
@@ -159,13 +160,14 @@ def test_captions_reach_the_page_escaped():
 
 
 def test_gauges_stand_where_their_figures_are():
-    made = gauges([Gauge("τ", [(0.25, 0.0, 0.5), None], chance=0.0, ceiling=1.0, digits=2)], ["a", "b"], -1.0, 1.0)
-    page = Page(made)
+    values = [Interval(0.25, 0.0, 0.5, 20), None, Interval(-0.5, None, None, 7)]  # the last of too few videos
+    page = Page(gauges([Gauge("τ", values, chance=0.0, ceiling=1.0, digits=2)], ["a", "b", "c"], -1.0, 1.0))
     styles = {a["class"]: a["style"] for tag, a in page.seen if tag == "i"}
     assert styles["dot of-0"].startswith("left:62.50%") and styles["mark chance"] == "left:50.00%"
     assert styles["span of-0"].startswith("left:50.00%;right:calc(100% - 75.00%)")
     assert styles["mark ceiling"] == "left:100.00%" and "dot of-1" not in styles
-    assert "0.25 [0.00, 0.50]" in page.text
+    assert styles["dot of-2"].startswith("left:25.00%") and "span of-2" not in styles
+    assert "0.25 [0.00, 0.50]" in page.text and "-0.50 (7 videos)" in page.text
 
 
 def test_heat_turns_red_where_the_map_is_hot():

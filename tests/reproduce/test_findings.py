@@ -39,9 +39,12 @@ def test_videos_that_one_sample_lacks_do_not_count():
 
 
 def test_a_cell_is_the_mean_over_seeds_with_its_interval():
-    samples = [of("ab", [1, 3]), of("ab", [5, 7])]
+    many = "abcdefghijklmnopqrst"
+    samples = [of(many, [1, 3] * 10), of(many, [5, 7] * 10)]
     cell = findings(ours=samples).cell("ours", "task", "x")
-    assert cell.mean == 4 and (cell.mean, cell.low, cell.high) == tuple(bootstrap(samples))
+    assert cell.mean == 4 and (cell.mean, cell.low, cell.high, cell.videos) == bootstrap(samples)
+    few = findings(ours=[of("ab", [1, 3])]).cell("ours", "task", "x")
+    assert (few.mean, few.low, few.high, few.videos) == (2, None, None, 2)
     assert findings(ours=samples).cell("ours", "task", "y") == EMPTY
     assert findings(ours=samples).cell("theirs", "task", "x") == EMPTY
 

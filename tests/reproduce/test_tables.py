@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mmcc.evaluation.results import TaskResult
-from mmcc.metrics import PerVideo
+from mmcc.metrics import LEAST_VIDEOS, PerVideo
 from mmcc.report.tables import Table, to_markdown
 from mmcc.reproduce import plan
 from mmcc.reproduce.findings import Findings
@@ -17,9 +17,9 @@ from mmcc.reproduce.tables import ANTICIPATION, LAYOUTS, UNSHUFFLING, table1, ta
 RANKS = [figure.name for figure in ANTICIPATION]
 
 
-def alike(value: float) -> PerVideo:
-    """A figure that is the same in each of three videos, so that its interval is a point."""
-    return PerVideo(("a", "b", "c"), np.full(3, value), np.ones(3))
+def alike(value: float, videos: int = LEAST_VIDEOS) -> PerVideo:
+    """A figure that is the same in every video, so that its interval is a point."""
+    return PerVideo(tuple(map(str, range(videos))), np.full(videos, value), np.ones(videos))
 
 
 def anticipated(**rows: float) -> Findings:
@@ -54,16 +54,59 @@ def test_table2_has_ours_the_papers_and_chance():
     assert row_of(table, "MMCC+")["R@5"] == "**30.0 ± 0.0**" and row_of(table, "MMCC+")["paper"] == "–"
     assert row_of(table, "Cross-modal, current step removed")["best"] == "11.0 ± 0.0"
     assert row_of(table, "Chance")["R@10"] == "4.0"
+    names = [column.name for column in table.columns]
+    assert names[-3:] == ["best", "paper", "dyn"] and row_of(table, "MMCC+")["dyn"] == "**30.0 ± 0.0**"
     assert row_of(less, "MMCC")["R@1"] == "**+10.0 [+10.0, +10.0]**" and len(less.rows) == 2
     assert "a note" in table.notes
 
 
 def test_a_difference_that_may_be_none_is_not_strong():
     found = anticipated(mmcc=20.0)
-    figures = {name: PerVideo(("a", "b", "c"), np.array([10.0, 20.0, 30.5]), np.ones(3)) for name in RANKS}
+    values = np.array([10.0, 30.5] * (LEAST_VIDEOS // 2))
+    figures = {name: PerVideo(alike(0).videos, values, np.ones(LEAST_VIDEOS)) for name in RANKS}
     found.add(plan.PLUS, plan.ANTICIPATION, 0, TaskResult("anticipation", figures))
     (row,) = table2(found)[1].rows
     assert not any(cell.strong for cell in row.cells) and row.cells[0].text.startswith("+0.2 [-")
+
+
+def test_dyn_is_drawn_beside_one_mark_for_chance():
+    found = anticipated(mmcc=20.0, plus=30.0)
+    for result in found.results.values():
+        result[0].references.update({"chance/dyn": 50.0, "task_known/dyn": 50.0})
+    *_, dyn = PICTURES["table2"](found)
+    assert dyn.title.startswith("dyn: ") and "chance" in dyn.drawn and "task known" not in dyn.drawn
+
+
+def test_models_are_shown_with_and_without_the_clip():
+    found = anticipated(mmcc=20.0, plus=30.0)
+    for task, value in ((plan.CONSTANT_ANTICIPATION, 35.0), (plan.TASK_ANTICIPATION, 40.0)):
+        figures = {"recall@5": alike(value), "later_above_earlier": alike(84.0), "dyn": alike(50.0)}
+        found.add(plan.PLUS, task, 0, TaskResult("anticipation", figures))
+    *_, table = table2(found)
+    assert [row.labels[0] for row in table.rows] == ["MMCC", "", "", "MMCC+", "", ""]
+    assert row_of(table, "MMCC+", "the clip")["R@5"] == "30.0 ± 0.0"
+    constant, of_task = table.rows[4], table.rows[5]
+    assert (constant.labels[1], of_task.labels[1]) == ("constant query", "task's mean future")
+    assert [cell.mean for cell in constant.cells] == [None, 35.0, None, None, 84.0, 50.0]
+    assert of_task.cells[1].mean == 40.0 and not table.rows[2].cells[1].known  # not measured of MMCC
+
+
+def test_a_table_says_what_its_intervals_are_over():
+    """One seed is no bootstrap over seeds, and few videos are no interval."""
+    one = anticipated(mmcc=20.0, plus=30.0)
+    table, *_, less = table2(one)
+    assert "± half the 95 % interval, by bootstrap over videos; one training seed." in table.notes
+    assert less.notes[0].startswith("On the same resampled videos, one training seed, ")
+    one.add(plan.MMCC, plan.ANTICIPATION, 1, one.results[plan.MMCC, plan.ANTICIPATION][0])
+    table, *_, less = table2(one)
+    assert "± half the 95 % interval, by bootstrap over training seeds and videos." in table.notes
+    assert less.notes[0].startswith("On the same resampled seeds and videos, ")
+    few = Findings()
+    for row, value in ((plan.MMCC, 20.0), (plan.PLUS, 30.0)):
+        few.add(row, plan.ANTICIPATION, 0, TaskResult("anticipation", {name: alike(value, 7) for name in RANKS}))
+    table, *_, less = table2(few)
+    assert any(note.endswith("Below 20 videos there is none.") for note in table.notes)
+    assert row_of(table, "MMCC+")["R@1"] == "**30.0 (7 videos)**" and row_of(less, "MMCC")["R@1"] == "+10.0 (7 videos)"
 
 
 def test_table3_shows_vision_and_true_text_apart():
@@ -87,11 +130,18 @@ def test_a_collapsed_row_is_not_the_best_of_table1():
     found = Findings()
     for row, rank, loops in ((plan.NO_CONSTRAINT, 99.0, 50.0), (plan.MMCC, 80.0, 70.0), (plan.PLUS, 85.0, 80.0)):
         figures = {"cycle_rank": alike(rank), "travelled_rank": alike(loops), "exact_return": alike(20.0)}
+        figures |= {"cross_modal_rank": alike(60.0), "cross_modal_rank_batch": alike(75.0)}
         references = {"chance/cycle_rank": 50.0, "chance/exact_return": 8.0}
         found.add(row, plan.CYCLE, 0, TaskResult("cycle_back", figures, references))
     (table,) = table1(found)
     assert row_of(table, "Temporal constraint", "none")["cycle rank"] == "99.0 ± 0.0"
-    assert row_of(table, "Temporal constraint", "none")["paper"] == "collapses"
+    none, ours = (
+        row_of(table, "Temporal constraint", "none"),
+        row_of(table, "", "max-index + sim. loss (the paper's choice)"),
+    )
+    assert none["paper"] == none["paper 2"] == "collapses"
+    assert ours["cross-modal rank, segment"] == "**60.0 ± 0.0**"
+    assert (ours["batch"], ours["paper 2"]) == ("**75.0 ± 0.0**", "75.7")
     assert row_of(table, "Our extension", "MMCC+")["cycle rank"] == "**85.0 ± 0.0**"
     assert row_of(table, "Loss terms", "λ2 = 0 after pre-training")["paper"] == "-7 %"
     assert row_of(table, "", "λ3 = 0")["paper"] == "-1 %"
@@ -124,10 +174,10 @@ def test_controls_are_compared_with_what_they_control():
     figures = {"kendall_tau": alike(0.5), "kendall_tau/all_pairs": alike(0.6)}
     found.add(plan.PLUS, plan.UNSHUFFLING, 0, TaskResult("unshuffling", figures))
     figures = {name: alike(25.0) for name in RANKS}
-    found.add(plan.PLUS, plan.MEAN_ANTICIPATION, 0, TaskResult("anticipation", figures))
+    found.add(plan.PLUS, plan.PAST_ANTICIPATION, 0, TaskResult("anticipation", figures))
     found.add(plan.PLUS, plan.POSITION_UNSHUFFLING, 0, TaskResult("unshuffling", {"kendall_tau": alike(0.2)}))
     table, less = LAYOUTS["ablation"](found)
-    mean, position = "g fed the segment's mean embedding", "ordered by a regressor of relative position"
+    mean, position = "g fed the mean embedding of the last 64 s", "ordered by a regressor of relative position"
     assert row_of(table, "Controls", mean)["R@5"] == "25.0 ± 0.0" and row_of(table, "Controls", mean)["τ"] == "–"
     assert row_of(table, "", position)["τ, all pairs"] == "0.200 ± 0.000"
     assert row_of(less, mean)["R@1"] == "**+5.0 [+5.0, +5.0]**" and row_of(less, position)["R@1"] == "–"

@@ -86,7 +86,7 @@ def together(steps_corpus, tmp_path_factory) -> Together:
 def test_two_at_a_time_come_to_the_same_as_one_by_one(together, smallest_uncut):
     assert same(together.out, smallest_uncut)
     headings = [line for line in together.lines if line.startswith("[")]
-    assert len(headings) == 3 and "0 of 3 runs are trained" in headings[0]  # teacher, TAP, MMCC; none begun twice
+    assert len(headings) == 3 and "0 of 3 runs are trained" in headings[0]  # a teacher and two rows; none begun twice
     assert not any(line.startswith("step ") for line in together.lines)  # nothing was left for one by one
 
 

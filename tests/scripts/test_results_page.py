@@ -79,7 +79,7 @@ def test_the_headline_agrees_with_the_tables_of_a_reproduction(finished, page):
         }
         for model in models
     }
-    assert "**" in first and first.count("±") == 4 * (len(models) - 1)
+    assert "**" in first and first.count("(9 videos)") == 4 * (len(models) - 1)
     tables = (out / "tables" / "table2.md").read_text().strip().replace("### ", "## ")
     assert f"<!-- table2 -->\n\n{tables}\n\n<!-- end -->" in page.read_text()
 
