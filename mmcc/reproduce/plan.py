@@ -17,6 +17,7 @@ from functools import cache
 
 from mmcc.errors import InputError
 from mmcc.evaluation import anticipation, arrow_of_time, controls, cycle_back, transitions, unshuffling
+from mmcc.objectives.direction import ARRIVES, CONTRAST, LEADS
 from mmcc.objectives.spec import spec_of
 from mmcc.settings import flatten, to_mapping
 from mmcc.training.config import Config, load_config
@@ -27,8 +28,8 @@ NO_CONSTRAINT, SIMILARITY_ONLY, MAX_INDEX_ONLY = "no_constraint", "similarity_on
 UNIMODAL, MULTIMODAL, RANDOM_STARTS, FROZEN, ACROSS = "unimodal", "multimodal", "random_starts", "frozen", "across"
 NO_LAMBDA1, NO_LAMBDA2 = "no_lambda1", "no_lambda2"
 CYCLE_1, CYCLE_8, DIRECTION_ONLY = "cycle_1", "cycle_8", "direction_only"
-PLUS_1, PLUS_NO_SIMILARITY = "plus_1", "plus_no_similarity"
-PLUS_WITHIN, PLUS_ACROSS, RA_ACROSS, TAP_ACROSS = "plus_within", "plus_across", "ra_across", "tap_across"
+PLUS_SIMILARITY, RA_ACROSS, TAP_ACROSS = "plus_similarity", "ra_across", "tap_across"
+PLUS_NO_LEADS, PLUS_NO_ARRIVES, PLUS_NO_CONTRAST = "plus_no_leads", "plus_no_arrives", "plus_no_contrast"
 # ... models that are not, and labels of rows that belong to no model.
 RANDOM, IMAGENET, SCRATCH, AVERAGE, CHANCE = "random", "imagenet", "from_scratch", "average", "chance"
 
@@ -96,7 +97,8 @@ def runs() -> Mapping[str, PlannedRun]:
         return PlannedRun(config, changes, init=CROSS_MODAL, share=0.5)
 
     one_start = "objective.cycle.starts_per_segment=1"
-    no_direction = ("objective.direction.within=false", "objective.direction.across=false")
+    no_leads, no_arrives, no_contrast = (f"objective.direction.{part}=false" for part in (LEADS, ARRIVES, CONTRAST))
+    no_direction = no_leads, no_arrives, no_contrast
     across = "objective.across=true"
     named = {
         CROSS_MODAL: PlannedRun("cross_modal"),
@@ -118,11 +120,11 @@ def runs() -> Mapping[str, PlannedRun]:
         NO_LAMBDA2: mmcc("objective.lambda2=0", init=TEACHER, share=0.5),
         CYCLE_1: plus(*no_direction, one_start),  # MMCC+ except for what is named, so that nothing else is compared
         CYCLE_8: plus(*no_direction),
-        DIRECTION_ONLY: plus("objective.cycle_ratio=0", "objective.similarity_ratio=0"),
-        PLUS_1: plus(one_start),
-        PLUS_NO_SIMILARITY: plus("objective.cycle.similarity=false"),
-        PLUS_WITHIN: plus("objective.direction.across=false"),
-        PLUS_ACROSS: plus("objective.direction.within=false"),
+        DIRECTION_ONLY: plus("objective.cycle_ratio=0"),
+        PLUS_SIMILARITY: plus("objective.cycle.similarity=true"),
+        PLUS_NO_LEADS: plus(no_leads),
+        PLUS_NO_ARRIVES: plus(no_arrives),
+        PLUS_NO_CONTRAST: plus(no_contrast),
         RA_ACROSS: baseline("ra", across),
         TAP_ACROSS: baseline("tap", across),
         VIDEOS_100: replace(plus("data.videos=100"), share=0.25),
@@ -185,7 +187,7 @@ TABLES: dict[str, TablePlan] = {
     "ablation": TablePlan(
         {
             **dict.fromkeys((MMCC, CYCLE_1, CYCLE_8, DIRECTION_ONLY), _DYNAMICS),
-            **dict.fromkeys((PLUS_1, PLUS_NO_SIMILARITY, PLUS_WITHIN, PLUS_ACROSS), _DYNAMICS),
+            **dict.fromkeys((PLUS_SIMILARITY, PLUS_NO_LEADS, PLUS_NO_ARRIVES, PLUS_NO_CONTRAST), _DYNAMICS),
             PLUS: (*_DYNAMICS, PAST_ANTICIPATION, PAST_UNSHUFFLING, POSITION_UNSHUFFLING),
             **dict.fromkeys((RA, RA_ACROSS, TAP, TAP_ACROSS), _BOTH),
         },

@@ -33,14 +33,14 @@ def test_paper_is_the_papers():
     paper = load_config("paper")
     assert paper.train.lr == 1e-4 and paper.objective.ramp_epochs == 30 and paper.objective.similarity_ratio == 3
     assert paper.objective.cycle.starts_per_segment == 1
-    assert not paper.objective.direction.within and not paper.objective.direction.across
+    assert paper.objective.cycle.similarity and not paper.objective.direction.on
     assert (paper.model.dims, paper.model.frame_encoder.width, paper.data.segment_seconds) == (512, 64, 64)
 
 
 def test_direction_is_on_by_default():
     config = load_config()
     assert config == Config()
-    assert config.objective.direction.within and config.objective.cycle.starts_per_segment == 8
+    assert config.objective.direction.on and config.objective.cycle.starts_per_segment == 8
 
 
 @pytest.mark.parametrize("name", [None, *shipped_configs()])
