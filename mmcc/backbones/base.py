@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from mmcc.backbones.pictures import centre_square
 from mmcc.backbones.workers import map_in_threads
 
-TEXTS_AT_ONCE = 64  # larger batches are not faster on a CPU, and the longest text of a batch sets the cost of all
+TEXTS_AT_ONCE = 16  # larger batches are not faster on a CPU, and the longest text of a batch sets the cost of all
 _DIGITS = 32  # hex digits of a checksum
 
 
