@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -85,21 +85,16 @@ class EmbeddingAlongside:
 
     def finish(self, bars: Bars) -> list[EmbedReport]:
         """Embed what earlier ingests have left, too, and report on all of it."""
-        corpus = Corpus.open(self._folder)
-        reports = _embed_all(corpus, self._embedders, bars)
-        return (
-            [
-                dataclasses.replace(
-                    rest,
-                    videos=rest.videos + writer.videos,
-                    vectors=rest.vectors + writer.vectors,
-                    already_done=rest.already_done - writer.videos,
-                )
-                for rest, writer in zip(reports, self._writers, strict=True)
-            ]
-            if self._writers
-            else reports
-        )
+        reports = _embed_all(Corpus.open(self._folder), self._embedders, bars)
+        for number, writer in enumerate(self._writers):
+            rest = reports[number]
+            reports[number] = replace(
+                rest,
+                videos=rest.videos + writer.videos,
+                vectors=rest.vectors + writer.vectors,
+                already_done=rest.already_done - writer.videos,
+            )
+        return reports
 
     def _embed(self, video: Video, report: Watch) -> None:
         if not self._writers:  # now there is a corpus to write to
