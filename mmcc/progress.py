@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import PurePath
+from threading import Lock
 
 from tqdm import tqdm
 
@@ -15,7 +16,7 @@ _OFF = None if sys.stderr else True  # None: tqdm checks whether stderr is a ter
 
 
 class FileProgress:
-    """A bar over many files that also moves within a long one."""
+    """A bar over many files that also moves within a long one. Any thread may call it."""
 
     def __init__(self, total: int, what: str) -> None:
         done = "{n:.1f}" if total < 100 else "{n:.0f}"  # with few files, progress within one is visible
@@ -23,18 +24,20 @@ class FileProgress:
         self._bar = tqdm(total=total, desc=what, disable=_OFF, leave=False, bar_format=form, dynamic_ncols=True)
         self._shares: dict[str, float] = {}
         self._done = 0
+        self._lock = Lock()
 
     def __call__(self, path: str, share: float) -> None:
-        if share >= 1:
-            self._shares.pop(path, None)
-            self._done += 1
-        else:
-            self._shares[path] = share
-        self._bar.n = self._done + sum(self._shares.values())
-        self._bar.set_postfix_str(one_line(PurePath(path).name)[-30:], refresh=False)
-        self._bar.update(0)
-        if self._done == self._bar.total:
-            self.close()
+        with self._lock:
+            if share >= 1:
+                self._shares.pop(path, None)
+                self._done += 1
+            else:
+                self._shares[path] = share
+            self._bar.n = self._done + sum(self._shares.values())
+            self._bar.set_postfix_str(one_line(PurePath(path).name)[-30:], refresh=False)
+            self._bar.update(0)
+            if self._done == self._bar.total:
+                self.close()
 
     def close(self) -> None:
         self._bar.close()

@@ -124,8 +124,14 @@ def run_folder(out: Path, model: Model, fold: str | None) -> Path:
     return out / "runs" / model.name / (fold or "all").replace("/", "-of-").replace(" ", "-")
 
 
-def train_and_measure(job: tuple[Path, Path, Model, str | None]) -> None:
-    """Train one model on one fold, or on all videos, and keep its figures; nothing where that is done."""
+Job = tuple[Path, Path, Model, str | None]  # corpus, output folder, model, fold
+
+
+def train_and_measure(job: Job, on: Path | None = None) -> None:
+    """Train one model on one fold, or on all videos, and keep its figures; nothing where that is done.
+
+    `on`: another corpus with the same videos, to measure it on.
+    """
     corpus, out, model, fold = job
     run, figures = run_folder(out, model, fold), run_folder(out, model, fold) / "stills.json"
     if figures.is_file() or (fold is None and (run / "done").is_file()):
@@ -141,11 +147,11 @@ def train_and_measure(job: tuple[Path, Path, Model, str | None]) -> None:
     if fold is None:
         replace_text(run / "done", "")
         return
-    result = evaluate(str(run), corpus, tasks=[NAME], checkpoint="last").results[NAME]
+    result = evaluate(str(run), on or corpus, tasks=[NAME], checkpoint="last").results[NAME]
     replace_text(figures, json.dumps(result.to_json()))
 
 
-def jobs(corpus: Path, out: Path) -> Iterator[list[tuple[Path, Path, Model, str | None]]]:
+def jobs(corpus: Path, out: Path) -> Iterator[list[Job]]:
     """All runs, in two rounds: those that others start from come first."""
     folds = [None, *(f"{fold}/{FOLDS}{end}" for end in KINDS.values() for fold in range(FOLDS))]
     for starts in (False, True):

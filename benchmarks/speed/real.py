@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
+from functools import partial
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from benchmarks.common import Figure, Figures, command_line, finish
 from mmcc.corpus import Corpus
-from mmcc.corpus.embeddings import Encoder, embed_frames, embed_texts
+from mmcc.corpus.embeddings import Embedder, Encoder, embed_corpus
 from mmcc.corpus.format import Manifest, shard_path
 from mmcc.corpus.index import IndexWriter
 from mmcc.corpus.shards import ShardWriter
@@ -46,18 +48,14 @@ def make_corpus(folder: Path, videos: int, minutes: float) -> Corpus:
     shard.close()
     index.close()
     corpus = Corpus.open(folder)
-    embed_frames(
-        corpus,
-        Encoder("efficientnet-lite2", "0" * 32, "frames", 1280),
-        lambda frames: rng.normal(size=(len(frames), 1280)).astype(np.float32),
-        batch=256,
-    )
-    embed_texts(
-        corpus,
-        Encoder("minilm", "0" * 32, "text", 384),
-        lambda texts: rng.normal(size=(len(texts), 384)).astype(np.float32),
-    )
+    encoders = Encoder("efficientnet-lite2", "0" * 32, "frames", 1280), Encoder("minilm", "0" * 32, "text", 384)
+    for encoder in encoders:
+        embed_corpus(corpus, Embedder(encoder, partial(map, partial(_vectors, rng, encoder.dims))))
     return corpus
+
+
+def _vectors(rng: np.random.Generator, dims: int, given: Sized) -> NDArray[np.float32]:
+    return rng.normal(size=(len(given), dims)).astype(np.float32)
 
 
 def main(arguments: Sequence[str] | None = None) -> list[Figure]:

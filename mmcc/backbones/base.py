@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import cast
 
@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from mmcc.backbones.pictures import centre_square
 from mmcc.backbones.workers import map_in_threads
 
-TEXTS_AT_ONCE = 64  # larger batches are not faster on a CPU, and the longest text of a batch sets the cost of all
+TEXTS_AT_ONCE = 16  # larger batches are not faster on a CPU, and the longest text of a batch sets the cost of all
 _DIGITS = 32  # hex digits of a checksum
 
 
@@ -59,23 +59,37 @@ class TextBackbone(nn.Module, ABC):
     uses_all_cores: bool = False
 
     def embed(self, texts: Sequence[str]) -> Tensor:
-        """[P, dims] of float32, in the order of the texts. Texts of similar length share a batch, to waste little."""
-        order = sorted(range(len(texts)), key=lambda at: len(texts[at]))
-        batches = [order[start : start + TEXTS_AT_ONCE] for start in range(0, len(order), TEXTS_AT_ONCE)]
-        threads = 1 if self.uses_all_cores else min(len(batches), torch.get_num_threads())
-        vectors_PD = torch.zeros(len(texts), self.dims)
-
-        def embed_batch(places: list[int]) -> Tensor:
-            return cast(Tensor, self([texts[at] for at in places])).float().cpu()
-
-        found = map_in_threads(embed_batch, ([places] for places in batches), max(1, threads))
-        for places, (vectors,) in zip(batches, found, strict=True):
-            vectors_PD[places] = vectors
+        """[P, dims] of float32, in the order of the texts."""
+        (vectors_PD,) = self.embed_each([texts])
         return vectors_PD
+
+    def embed_each(self, groups: Iterable[Sequence[str]]) -> Iterator[Tensor]:
+        """For each group of texts its vectors [P, dims] of float32, in order.
+
+        Texts of similar length share a batch, to waste little. No batch is shared between groups: the vectors of a
+        group are the same bit for bit, whatever the other groups are.
+        """
+        threads = 1 if self.uses_all_cores else torch.get_num_threads()
+
+        def embed_batch(batch: Sequence[tuple[int, str]]) -> tuple[list[int], Tensor]:
+            places, texts = zip(*batch, strict=True)
+            return list(places), cast(Tensor, self(texts)).float().cpu()
+
+        for parts in map_in_threads(embed_batch, map(_batches, groups), threads):
+            vectors_PD = torch.zeros(sum(len(places) for places, _ in parts), self.dims)
+            for places, vectors in parts:
+                vectors_PD[places] = vectors
+            yield vectors_PD
 
     @abstractmethod
     def forward(self, texts: Sequence[str]) -> Tensor:
         """One batch of texts, at least one → [P, dims]."""
+
+
+def _batches(texts: Sequence[str]) -> list[list[tuple[int, str]]]:
+    """Texts with their places, shortest first."""
+    ordered = sorted(enumerate(texts), key=lambda each: len(each[1]))
+    return [ordered[start : start + TEXTS_AT_ONCE] for start in range(0, len(ordered), TEXTS_AT_ONCE)]
 
 
 def checksum_of(facts: str, weights: Iterable[tuple[str, Tensor]] = (), files: Iterable[Path] = ()) -> str:

@@ -41,4 +41,4 @@ def embed(
     opened = Corpus.open(corpus)
     reports = run(opened, frames=[frames] if frames else [], text=[text] if text else [], fps=fps, bars=bar)
     content = {"schema": 1, "corpus": str(corpus), "embedded": [report.to_json() for report in reports]}
-    return answer(content, render_embedding(reports, opened), as_json=json)
+    return answer(content, "\n".join(render_embedding(reports, corpus)), as_json=json)

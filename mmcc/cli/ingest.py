@@ -101,15 +101,20 @@ def ingest(
         workers=workers or os.cpu_count() or 1,
         limits=Limits(seconds=time_limit, memory=int(memory_limit * (1 << 30))),
     )
-    with file_progress("ingest") as progress:
-        report = run_ingest(source, output, settings, progress)
-    if encode is not None and report.ingested:
-        from mmcc.corpus import Corpus
-        from mmcc.data.embed import TEXT_ENCODER, embed, render_embedding
+    if encode is None:
+        with file_progress("ingest") as progress:
+            report = run_ingest(source, output, settings, progress)
+        content, text = report.to_json(), render_ingest(report, output)
+    else:
+        from mmcc.data.embed import TEXT_ENCODER, embedding_alongside, render_embedding
 
-        corpus = Corpus.open(output)
-        note(*render_embedding(embed(corpus, frames=[encode], text=[TEXT_ENCODER], bars=bar), corpus).splitlines())
-    code = answer(report.to_json(), render_ingest(report, output), as_json=json)
+        alongside = embedding_alongside(output, frames=[encode], text=[TEXT_ENCODER])
+        with file_progress("ingest and embed") as progress, alongside as embedding:
+            report = run_ingest(source, output, settings, progress, embedding)
+        embedded = embedding.finish(bar) if report.ingested else []
+        content = report.to_json() | {"embedded": [each.to_json() for each in embedded]}
+        text = "\n".join([render_ingest(report, output), *render_embedding(embedded, output)])
+    code = answer(content, text, as_json=json)
     if not report.ingested and not report.segments:  # annotations alone are a success too
         return EXIT_BAD_INPUT
     return EXIT_SKIPPED if report.skipped else code

@@ -7,7 +7,8 @@
 Several encoders may live side by side. A row holds one video's vectors: one for each frame (at the corpus's rate, or
 a lower one), or one for each utterance, in the order of the video's own. Its fingerprint is that of the content they
 were computed from, so a video that is ingested again is embedded again. Rows are appended as videos finish: a killed
-run loses the videos it was working on, and the next one continues.
+run loses the videos it was working on, and the next one continues. Vectors can be written while the corpus itself is
+being ingested, video by video.
 
 Shapes: P frames or utterances, F dims.
 """
@@ -18,10 +19,12 @@ import dataclasses
 import hashlib
 import json
 import re
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +46,7 @@ _DIGITS = 12  # of a checksum in a folder's name: enough to tell two exports wit
 
 Modality = Literal["frames", "text"]
 Floats = NDArray[np.float32]
+Times = NDArray[np.float64]  # of each vector, ascending
 
 
 @dataclass(frozen=True)
@@ -75,6 +79,7 @@ class EmbedReport:
 
 
 Progress = Callable[[list[str]], Iterable[str]]  # wraps the ids that are iterated over, like mmcc.progress.bar
+Watch = Callable[[float], None]  # told the share of the present video that is done
 
 
 def stored_encoders(corpus: Corpus) -> list[Encoder]:
@@ -105,188 +110,154 @@ def content_of(video: Video, reads: Modality) -> str:
     return hashlib.sha256(json.dumps(content).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def embed_frames(
-    corpus: Corpus,
-    encoder: Encoder,
-    encode: Callable[[NDArray[np.uint8]], Floats],
-    *,
-    fps: float | None = None,
-    batch: int = 32,
-    progress: Progress = lambda ids: ids,
-) -> EmbedReport:
-    """Embed the frames of every video that has none of the encoder's vectors yet, at `fps` or the corpus's rate.
+@dataclass(frozen=True)
+class Embedder:
+    """An encoder, and what runs it.
 
-    `encode` maps pictures [P, H, W, 3] to vectors [P, F]; it is called with `batch` pictures at a time, which may come
-    from several videos.
+    `encode` maps a stream of inputs, pictures [P, H, W, 3] or lists of P texts, to the stream of their vectors [P, F].
+    An input is of one video: whatever else is being embedded, the same video has the same vectors, bit for bit.
     """
-    if corpus.manifest.encoding == "float32":
+
+    encoder: Encoder
+    encode: Callable[[Iterable[Any]], Iterable[Floats]]
+    fps: float | None = None  # frames per second, if fewer than the corpus has
+    at_once: int = 64  # frames of an input: enough for every core to have work, few enough that a kill loses seconds
+
+    def vectors(self, videos: Iterable[Video], watch: Watch) -> Iterator[tuple[Video, Times, Floats]]:
+        """Whole videos, in order, with the times of their vectors. The next videos are read while one is encoded."""
+        begun: deque[tuple[Video, Times, int]] = deque()  # the number is that of its inputs
+        done: list[Floats] = []
+
+        def inputs() -> Iterator[Any]:
+            for video in videos:
+                times, count, parts = self._read(video)
+                begun.append((video, times, count))
+                yield from parts
+
+        def finished() -> Iterator[tuple[Video, Times, Floats]]:
+            while begun and len(done) >= begun[0][2]:
+                video, times, count = begun.popleft()
+                empty = np.empty((0, self.encoder.dims), np.float32)
+                yield video, times, np.concatenate([empty, *done[:count]])
+                del done[:count]
+
+        for vectors in self.encode(inputs()):
+            yield from finished()  # those before it that have no inputs
+            done.append(np.ascontiguousarray(vectors, np.float32))
+            watch(len(done) / begun[0][2])
+            yield from finished()
+        yield from finished()
+
+    def _read(self, video: Video) -> tuple[Times, int, Iterator[Any]]:
+        """When what is embedded is shown or said, and the inputs: how many, and what."""
+        if self.encoder.reads == "text":
+            said = video.utterances
+            centres = np.array([(each.start + each.end) / 2 for each in said])
+            return centres, int(bool(said)), iter([[each.text for each in said]] if said else [])
+        kept = np.arange(len(video.times)) if self.fps is None else thin(video.times, 0.0, self.fps)
+        parts = [kept[first : first + self.at_once] for first in range(0, len(kept), self.at_once)]
+        return video.times[kept], len(parts), (_frames(video, part) for part in parts)
+
+
+def embed_corpus(corpus: Corpus, embedder: Embedder, progress: Progress = lambda ids: ids) -> EmbedReport:
+    """Embed every video that has none of the encoder's vectors yet."""
+    encoder, most = embedder.encoder, corpus.manifest.fps
+    if encoder.reads == "frames" and corpus.manifest.encoding == "float32":
         remedy = "Embed a corpus of pictures: ingest the videos themselves."
         raise InputError(corpus.path, "contains feature vectors, not pictures", remedy)
-    rate = min(fps or corpus.manifest.fps, corpus.manifest.fps)
-
-    def parts(ids: Iterable[str]) -> Iterator[_Part]:
-        for video_id in ids:
-            video = corpus[video_id]
-            kept = thin(video.times, 0.0, rate) if rate < corpus.manifest.fps else np.arange(len(video.times))
-            yield _Part(video_id, video.times[kept], None)
-            for first in range(0, len(kept), batch):
-                yield _Part(video_id, None, _frames(corpus, video, kept[first : first + batch]))
-
-    return _Writer(corpus, encoder, rate).write(parts, encode, batch, progress)
+    if embedder.fps is not None and embedder.fps >= most:
+        embedder = dataclasses.replace(embedder, fps=None)
+    with vector_writer(corpus.path, embedder, embedder.fps or most) as writer:
+        wanted = [video.id for video in corpus if writer.lacks(video)]
+        if wanted:
+            writer.add(corpus[video_id] for video_id in progress(wanted))
+    return EmbedReport(encoder.name, encoder.reads, len(wanted), writer.vectors, len(corpus) - len(wanted))
 
 
-def embed_texts(
-    corpus: Corpus, encoder: Encoder, encode: Callable[[list[str]], Floats], progress: Progress = lambda ids: ids
-) -> EmbedReport:
-    """Embed the utterances of every video that has none of the encoder's vectors yet."""
-
-    def parts(ids: Iterable[str]) -> Iterator[_Part]:
-        for video_id in ids:
-            said = corpus[video_id].utterances
-            yield _Part(video_id, np.array([(each.start + each.end) / 2 for each in said]), None)
-            if said:
-                yield _Part(video_id, None, np.array([each.text for each in said], object))
-
-    def of_texts(texts: NDArray[Any]) -> Floats:
-        return encode(texts.tolist())
-
-    return _Writer(corpus, encoder, corpus.manifest.fps).write(parts, of_texts, 256, progress)
-
-
-@dataclass(frozen=True)
-class _Part:
-    """A video's times, which begin it, or some of its frames or texts."""
-
-    video: str
-    times: NDArray[np.float64] | None
-    content: NDArray[Any] | None
-
-
-class _Writer:
-    """Appends the vectors of one encoder to a corpus."""
-
-    def __init__(self, corpus: Corpus, encoder: Encoder, rate: float) -> None:
-        self._corpus, self._encoder, self._rate = corpus, encoder, rate
-        self._folder = corpus.path / FOLDER / encoder.folder
-        self._vectors = 0
-
-    def write(
-        self,
-        parts: Callable[[Iterable[str]], Iterator[_Part]],
-        encode: Callable[[NDArray[Any]], Floats],
-        batch: int,
-        progress: Progress,
-    ) -> EmbedReport:
-        with writing(self._folder):
-            (self._folder / "shards").mkdir(parents=True, exist_ok=True)
-        with only_writer(self._folder):
-            manifest = self._open_manifest()
-            index = IndexWriter(self._folder, manifest.rows)
-            try:
-                wanted = self._wanted()
-                if wanted:
-                    self._append(_encoded(parts(progress(wanted)), encode, batch), index)
-            finally:
-                index.close()
-                seal_shards(self._folder, manifest)
-            table = read_index(index_path(self._folder))
-            manifest.counts = {"videos": table.num_rows, "frames": sum(lengths_of(table, "times"))}
-            manifest.complete = True
-            manifest.save(self._folder)
-        report = EmbedReport(
-            self._encoder.name, self._encoder.reads, len(wanted), self._vectors, len(self._corpus) - len(wanted)
-        )
-        return report
-
-    def _open_manifest(self) -> Manifest:
-        description = self._folder / _DESCRIPTION
-        if not is_corpus(self._folder):
-            replace_text(description, json.dumps(dataclasses.asdict(self._encoder), indent=1) + "\n")
-            Manifest("float32", self._rate, self._encoder.dims, "", "embedding").save(self._folder)
-            IndexWriter(self._folder).close()
-        manifest = Manifest.load(self._folder)
-        if manifest.fps != self._rate:
-            cause = f"has embeddings at {manifest.fps:g} frames per second, not {self._rate:g}"
-            raise InputError(self._folder, cause, f"Use --fps {manifest.fps:g}, or remove this folder.")
-        manifest.complete = False
-        manifest.save(self._folder)
-        return manifest
-
-    def _wanted(self) -> list[str]:
-        done = Corpus.open(self._folder)
-        rows = set(done.rows())
-        reads = self._encoder.reads
-        return [
-            video.id
-            for video in self._corpus
-            if video.id not in rows or done[video.id].details["fingerprint"] != content_of(video, reads)
-        ]
-
-    def _append(self, videos: Iterable[tuple[str, NDArray[np.float64], Floats]], index: IndexWriter) -> None:
-        shard, number = None, max(shard_numbers(self._folder), default=-1)
-        written = SHARD_BYTES + 1
+@contextmanager
+def vector_writer(corpus: Path, embedder: Embedder, rate: float) -> Iterator[VectorWriter]:
+    """Holds an encoder's folder in a corpus for one writer; `rate`: frames per second that are embedded."""
+    folder = corpus / FOLDER / embedder.encoder.folder
+    with writing(folder):
+        (folder / "shards").mkdir(parents=True, exist_ok=True)
+    with only_writer(folder):
+        manifest = _open_manifest(folder, embedder.encoder, rate)
+        index = IndexWriter(folder, manifest.rows)
         try:
-            for video_id, times, vectors in videos:
-                if written > SHARD_BYTES:
-                    if shard is not None:
-                        shard.close()
-                    number, written = number + 1, 0
-                    shard = ShardWriter(shard_path(self._folder, number))
-                assert shard is not None
-                for time, vector in zip(times.tolist(), vectors, strict=True):
-                    shard.add(video_id, time, vector.tobytes())
-                row = {"id": video_id, "status": "ok", "mode": "embedding", "times": times.tolist(), "shard": number}
-                row["batches"] = [run._asdict() for run in shard.finish(video_id)]
-                row["fingerprint"] = content_of(self._corpus[video_id], self._encoder.reads)
-                index.append([row])
-                written += vectors.nbytes
-                self._vectors += len(vectors)
+            with closing(VectorWriter(folder, embedder, index)) as writer:
+                yield writer
         finally:
-            if shard is not None:
-                shard.close()
+            index.close()
+            seal_shards(folder, manifest)
+        table = read_index(index_path(folder))
+        manifest.counts = {"videos": table.num_rows, "frames": sum(lengths_of(table, "times"))}
+        manifest.complete = True
+        manifest.save(folder)
 
 
-def _encoded(
-    parts: Iterable[_Part], encode: Callable[[NDArray[Any]], Floats], batch: int
-) -> Iterator[tuple[str, NDArray[np.float64], Floats]]:
-    """Whole videos, in order: id, times, vectors. Contents of several short videos share a call of the encoder."""
-    begun: list[tuple[str, NDArray[np.float64]]] = []
-    waiting: list[NDArray[Any]] = []
-    done: list[Floats] = []
+class VectorWriter:
+    """Appends videos to an encoder's folder: once `add` returns, not even a power cut loses them."""
 
-    def flush() -> None:
-        if waiting:
-            done.append(np.ascontiguousarray(encode(np.concatenate(waiting)), np.float32))
-            waiting.clear()
+    def __init__(self, folder: Path, embedder: Embedder, index: IndexWriter) -> None:
+        self._folder, self._embedder, self._index = folder, embedder, index
+        self._before = Corpus.open(folder)
+        self._shard: ShardWriter | None = None
+        self._number, self._bytes = max(shard_numbers(folder), default=-1), 0  # of the shard
+        self.videos = self.vectors = 0  # written
 
-    def finished() -> Iterator[tuple[str, NDArray[np.float64], Floats]]:
-        while begun and sum(map(len, done)) >= len(begun[0][1]):
-            video, times = begun.pop(0)
-            vectors = np.empty((0, 0), np.float32)
-            if len(times):
-                whole = np.concatenate(done)
-                vectors, done[:] = whole[: len(times)], [whole[len(times) :]]
-            yield video, times, vectors
+    def lacks(self, video: Video) -> bool:
+        """Whether a video's present content had no vectors when the writer was opened."""
+        known = video.id in self._before and self._before[video.id].details["fingerprint"]
+        return bool(known != self._content(video))
 
-    for part in parts:
-        if part.times is not None:
-            begun.append((part.video, part.times))
-            continue
-        content = cast("NDArray[Any]", part.content)
-        if waiting and (waiting[0].shape[1:] != content.shape[1:] or sum(map(len, waiting)) + len(content) > batch):
-            flush()
-        waiting.append(content)
-        yield from finished()
-    flush()
-    yield from finished()
+    def add(self, videos: Iterable[Video], watch: Watch = lambda share: None) -> None:
+        """Embed videos, and write each as soon as it is finished."""
+        for video, times, vectors in self._embedder.vectors(videos, watch):
+            shard = self._open_shard()
+            for time, vector in zip(times.tolist(), vectors, strict=True):
+                shard.add(video.id, time, vector.tobytes())
+            row = {"id": video.id, "status": "ok", "mode": "embedding", "times": times.tolist(), "shard": self._number}
+            row["batches"] = [run._asdict() for run in shard.finish(video.id)]
+            row["fingerprint"] = self._content(video)
+            self._index.append([row])
+            self._bytes += vectors.nbytes
+            self.videos += 1
+            self.vectors += len(vectors)
+
+    def close(self) -> None:
+        if self._shard is not None:
+            self._shard.close()
+
+    def _content(self, video: Video) -> str:
+        return content_of(video, self._embedder.encoder.reads)
+
+    def _open_shard(self) -> ShardWriter:
+        if self._shard is None or self._bytes > SHARD_BYTES:
+            self.close()
+            self._number, self._bytes = self._number + 1, 0
+            self._shard = ShardWriter(shard_path(self._folder, self._number))
+        return self._shard
 
 
-def _frames(corpus: Corpus, video: Video, kept: NDArray[np.int64]) -> NDArray[np.uint8]:
+def _open_manifest(folder: Path, encoder: Encoder, rate: float) -> Manifest:
+    if not is_corpus(folder):
+        replace_text(folder / _DESCRIPTION, json.dumps(dataclasses.asdict(encoder), indent=1) + "\n")
+        Manifest("float32", rate, encoder.dims, "", "embedding").save(folder)
+        IndexWriter(folder).close()
+    manifest = Manifest.load(folder)
+    if manifest.fps != rate:
+        cause = f"has embeddings at {manifest.fps:g} frames per second, not {rate:g}"
+        raise InputError(folder, cause, f"Use --fps {manifest.fps:g}, or remove this folder.")
+    manifest.complete = False
+    manifest.save(folder)
+    return manifest
+
+
+def _frames(video: Video, kept: NDArray[np.int64]) -> NDArray[np.uint8]:
     try:
         return np.concatenate([video.frames(each, each + 1) for each in kept.tolist()])
     except ValueError as error:
-        cause = f"frames of {video.id} are damaged ({error})"
-        raise InputError(corpus.path, cause, "Ingest it again into a new folder.") from None
+        raise InputError(video.id, f"its frames are damaged ({error})", "Ingest it again into a new folder.") from None
 
 
 def _read_description(folder: Path) -> Encoder:

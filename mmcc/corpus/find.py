@@ -83,7 +83,7 @@ def find_source(
             raise InputError(src, cause, "Run again with --features RATE (vectors per second).")
         return source
     if is_youcook2(src):
-        return read_youcook2(src)
+        return read_youcook2(src, captions)
     if videos is not None:
         raise InputError(src, "is a plain folder", "--videos is for a CrossTask release or a HowTo100M index.")
     return read_folder(src, captions=captions, media_suffixes=suffixes, language=language)

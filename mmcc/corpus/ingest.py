@@ -12,17 +12,19 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
+from mmcc.corpus.corpus import Video
 from mmcc.corpus.features import check_features
-from mmcc.corpus.format import READABLE, Encoding, Manifest, index_path, shard_path
+from mmcc.corpus.format import INDEX_SCHEMA, READABLE, Encoding, Manifest, index_path, shard_path
 from mmcc.corpus.index import IndexWriter, read_index
 from mmcc.corpus.outcome import IngestReport, lengths_of, name_of, report_on
 from mmcc.corpus.plan import Plan, make_plan, renewed, row_of
-from mmcc.corpus.shards import SHARD_BYTES, seal
+from mmcc.corpus.shards import SHARD_BYTES, ShardReader, seal
 from mmcc.corpus.source import Item, Skipped, Source
 from mmcc.corpus.worker import VideoJob
 from mmcc.errors import InputError
@@ -51,6 +53,10 @@ class IngestSettings:
 
 
 Progress = Callable[[str, float], None]  # a file, and the share of it that is done: 1 ends it
+# What is done with a video once it is in the corpus, while others are being decoded. It is given the video, which only
+# one thread may read, and a function that it tells what share it has done: 1 ends it.
+Then = Callable[[Video, Callable[[float], None]], None]
+_DECODED = 0.5  # how much of a video's progress its decoding is, if something follows
 
 
 def ingest(
@@ -58,6 +64,7 @@ def ingest(
     folder: Path,
     settings: IngestSettings,
     begin: Callable[[int], Progress] = lambda total: lambda path, share: None,
+    then: Then | None = None,
 ) -> IngestReport:
     """Bring a corpus up to date with a source. `begin` is called with the number of videos to do."""
     _make_folder(folder)
@@ -67,7 +74,7 @@ def ingest(
         try:
             plan = make_plan(source, read_index(index_path(folder)), settings.transcribe)
             index.append(plan.rows)
-            with _Run(folder, manifest, settings, index, plan, begin(len(plan.todo))) as run:
+            with _Run(folder, manifest, settings, index, plan, begin(len(plan.todo)), then) as run:
                 run.ingest()
         finally:
             index.close()
@@ -92,9 +99,11 @@ class _Run:
         index: IndexWriter,
         plan: Plan,
         progress: Progress,
+        then: Then | None,
     ) -> None:
         self._folder, self._manifest, self._settings = folder, manifest, settings
-        self._index, self._plan, self._progress = index, plan, progress
+        self._index, self._plan, self._progress, self._then = index, plan, progress, then
+        self._frames = ShardReader(folder, manifest)
         self._items = {item.id: item for item in plan.todo}
         self._next_shard = 1 + max(shard_numbers(folder), default=-1)
         self._shard_of: dict[int, int] = {}  # worker to shard
@@ -115,8 +124,12 @@ class _Run:
     def ingest(self) -> None:
         for outcome in self._pool.run(self._job(item) for item in self._plan.todo):
             item = self._items[outcome.job["id"]]
-            self._commit(item, outcome)
-            self._progress(name_of(item), 1.0)
+            row = self._commit(item, outcome)
+            if row is None or self._then is None:
+                self._progress(name_of(item), 1.0)
+            else:
+                video = Video(self._frames, pa.Table.from_pylist([row], INDEX_SCHEMA), self._manifest)
+                self._then(video, partial(self._report_rest, name_of(item)))
 
     def _job(self, item: Item) -> Job:
         settings, manifest = self._settings, self._manifest
@@ -147,21 +160,27 @@ class _Run:
         return {**job, "shard": _absolute(shard_path(self._folder, self._shard_of[worker]))}
 
     def _report_progress(self, job: Job, seconds: float, total: float | None) -> None:
-        self._progress(name_of(self._items[job["id"]]), min(0.99, seconds / total) if total else 0.0)
+        share = min(0.99, seconds / total) if total else 0.0
+        self._progress(name_of(self._items[job["id"]]), share * (_DECODED if self._then else 1))
 
-    def _commit(self, item: Item, outcome: Outcome) -> None:
+    def _report_rest(self, name: str, share: float) -> None:
+        self._progress(name, _DECODED + (1 - _DECODED) * share)
+
+    def _commit(self, item: Item, outcome: Outcome) -> dict[str, Any] | None:
+        """The row of a video that is now in the corpus; None if it failed."""
         if outcome.answer is None:
             self._fail(item, outcome.reason)
-            return
+            return None
         shard = int(Path(outcome.job["shard"]).stem)
         row = self._row(item, {**outcome.answer, "shard": shard})
         try:
             self._index.append([row])
         except (pa.ArrowException, TypeError, ValueError, OverflowError):
             self._fail(item, "its worker's answer could not be parsed")
-            return
+            return None
         for batch in row.get("batches") or []:
             self._size_of[shard] = batch["offset"] + batch["length"]
+        return row
 
     def _fail(self, item: Item, reason: str) -> None:
         before = self._plan.before.get(item.id)

@@ -8,7 +8,10 @@ Each labelled segment is an utterance: its sentence says what is done from start
 time, or in the middle of its segment where its time is unknown. A video without frames has text only. What is not
 known is null: a segment without times or sentence, and a frame without a time, are left out and counted.
 
-`narration.json` beside it, what is really said in some of the videos, is not read: its sentences are not the steps.
+What is really said in some of the videos can be read from a file of its own, with when each sentence starts and
+whether a person marked it as useful for cooking (`--captions narration.json`):
+
+    {"<video id>": {"sentences": [{"start": 15.9, "text": "so this is the dough", "useful": false}, …]}, …}
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +31,8 @@ from mmcc.text import storable
 _VIDEOS = "videos.json"
 _SPLITS = ("train", "validation", "test")
 _REMEDY = "It maps ids to objects with segments (start, end, sentence) and frames (file, segment, time)."
+_NARRATION_REMEDY = "It maps ids to objects with sentences (start, text, useful)."
+_LAST_SENTENCE = 5.0  # seconds; the others end where the next one starts
 
 
 def is_youcook2(root: Path) -> bool:
@@ -37,16 +43,17 @@ def is_youcook2(root: Path) -> bool:
         return False
 
 
-def read_youcook2(root: Path) -> Source:
-    """Every video with a usable sentence or frame; all are for training unless they name another `split`."""
+def read_youcook2(root: Path, narration: Path | None = None, *, apart: bool = True, useful: bool = False) -> Source:
+    """Every video with a usable sentence or frame; all are for training unless they name another `split`.
+
+    `narration`: a file of what is said. `apart`: it becomes videos of its own, "<id> narration", of the videos
+    without stills only, so that whichever stills are kept for testing, nothing said over them has been trained on;
+    else its sentences are further utterances of their videos. `useful`: the sentences marked as useful alone.
+    """
     path = root / _VIDEOS
-    try:
-        listed = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise InputError(path, f"cannot be read ({error})", _REMEDY) from None
-    if not isinstance(listed, dict):
-        raise InputError(path, "is not a JSON object", _REMEDY)
+    listed = _load(path, _REMEDY)
     source = Source()
+    said = _read_narration(narration, useful, source.skipped) if narration else {}
     left_out = 0
     for video_id, entry in listed.items():
         try:
@@ -55,17 +62,56 @@ def read_youcook2(root: Path) -> Source:
             source.skipped.append(Skipped(storable(f"{path}: {video_id}"), f"malformed ({error!r}). {_REMEDY}"))
             continue
         left_out += without
+        if narration and item.id in said and (item.stills or not apart):
+            heard = said.pop(item.id)
+            if not apart:
+                both = tuple(sorted(item.utterances + heard))
+                item = replace(item, utterances=both, captions=CaptionFile(narration, "automatic"))
         if item.stills or item.utterances:
             source.items.append(item)
             source.tasks |= {task: Task(task, f"recipe type {task}", ()) for task in item.tasks}
         else:
             source.skipped.append(Skipped(storable(f"{path}: {video_id}"), "has neither a sentence nor a frame"))
+    for video_id, heard in said.items():
+        captions = CaptionFile(narration or path, "automatic")
+        source.items.append(Item(f"{video_id} narration", None, captions, split="train", utterances=heard))
     stills = sum(bool(item.stills) for item in source.items)
     sentences = sum(len(item.utterances) for item in source.items)
     source.summary.append(f"{len(source.items):,} videos with {sentences:,} sentences, {stills:,} of them with stills")
     if left_out:
         source.summary.append(f"{left_out:,} segments and frames without a time or a sentence are left out")
     return source
+
+
+def _load(path: Path, remedy: str) -> dict[str, Any]:
+    try:
+        listed = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise InputError(path, f"cannot be read ({error})", remedy) from None
+    if not isinstance(listed, dict):
+        raise InputError(path, "is not a JSON object", remedy)
+    return listed
+
+
+def _read_narration(path: Path, useful: bool, skipped: list[Skipped]) -> dict[str, tuple[Utterance, ...]]:
+    """What is said in each video; a malformed entry is skipped."""
+    said = {}
+    for video_id, entry in _load(path, _NARRATION_REMEDY).items():
+        try:
+            sentences = sorted(entry["sentences"], key=lambda each: _seconds(each["start"]))
+            starts = [_seconds(each["start"]) for each in sentences]
+            ends = [*starts[1:], starts[-1] + _LAST_SENTENCE] if starts else []
+            heard = tuple(
+                Utterance(start, end, str(each["text"]))
+                for start, end, each in zip(starts, ends, sentences, strict=True)
+                if each["useful"] or not useful
+            )
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            skipped.append(Skipped(storable(f"{path}: {video_id}"), f"malformed ({error!r}). {_NARRATION_REMEDY}"))
+            continue
+        if heard:
+            said[video_id] = heard
+    return said
 
 
 def _item(root: Path, video_id: str, entry: Mapping[str, Any]) -> tuple[Item, int]:

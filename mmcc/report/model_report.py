@@ -67,21 +67,24 @@ def held_out(corpus: Corpus, found: Checkpoint) -> list[str]:
     """The corpus's test videos; only those of tasks with known steps, if there are any."""
     test = videos_for(corpus, "test", found.setting("data.held_out", 0.05))
     if not test:
-        raise InputError(corpus.path, "has no video held out from training", "Ingest more videos.")
+        remedy = "Ingest more videos, or choose a corpus that has some with --corpus; "
+        remedy += "mmcc evaluate RUN --corpus CORPUS --on all measures without a page."
+        raise InputError(corpus.path, "has no test videos, which the page is about", remedy)
     primary = [each for each in test if _is_primary(corpus, each)]
     return primary or test
 
 
 def find_corpus(model: ToolModel, named: Path | None) -> Corpus:
-    """The one given, or the one the model was trained on."""
-    if named is not None:
-        return Corpus.open(named)
-    if model.trained_on is None:
-        raise InputError(model.name, "does not say which corpus it was trained on", "Choose one with --corpus.")
-    if not model.trained_on.is_dir():
-        cause = f"was trained on {model.trained_on}, which no longer exists"
-        raise InputError(model.name, cause, "Choose a corpus with --corpus.")
-    return Corpus.open(model.trained_on)
+    """The one given, or the one the model was trained on. It must have test videos."""
+    path = named or model.trained_on
+    if path is None:
+        remedy = "Ingest videos that it has not seen, and give their corpus with --corpus."
+        raise InputError(model.name, "does not say which corpus it was trained on", remedy)
+    if named is None and not path.is_dir():
+        raise InputError(model.name, f"was trained on {path}, which no longer exists", "Choose a corpus with --corpus.")
+    corpus = Corpus.open(path)
+    held_out(corpus, find_checkpoint(model.folder))
+    return corpus
 
 
 def read_results(path: Path) -> Evaluation:

@@ -77,15 +77,15 @@ def warnings_about(model: ToolModel, footage: Footage, cache: Cache) -> list[str
     return [f"Warning: {line.replace(model.name, Path(model.name).name)}" for line in lines]
 
 
-def picture_warnings(model: ToolModel, pictures_HWC: Sequence[NDArray[np.uint8]], cache: Cache) -> tuple[str, bool]:
-    """The same for pictures that are not from a video, such as photos: a line ("" if there is nothing to say), and
-    whether they are unlike the training data."""
-    if not pictures_HWC:
+def picture_warnings(model: ToolModel, pictures: Sequence[NDArray[Any]], cache: Cache) -> tuple[str, bool]:
+    """The same for pictures, or their vectors, that are not from a video, such as photos: a line ("" if there is
+    nothing to say), and whether they are unlike the training data."""
+    if not pictures:
         return "", False
     domain, why_not = _domain_for(model, cache)
     if domain is None:
         return why_not or "", False
-    excess = domain.excess(np.concatenate([_vectors(domain, model, picture[None]) for picture in pictures_HWC]))
+    excess = domain.excess(np.concatenate([_vectors(domain, model, picture[None]) for picture in pictures]))
     return (_unlike(model, excess), True) if excess > 1 else ("", False)
 
 
@@ -160,7 +160,7 @@ def fit_domain(model: ToolModel, corpus: Corpus) -> AnyDomain | None:
     return Domain.fit(*looks, photographs=photographs())
 
 
-def _vectors(domain: AnyDomain, model: ToolModel, pictures_PHWC: NDArray[np.uint8]) -> Floats:
+def _vectors(domain: AnyDomain, model: ToolModel, pictures_PHWC: NDArray[Any]) -> Floats:
     """[P, D]: what a domain compares, of each picture."""
     if isinstance(domain, Domain):
         return looks_of(pictures_PHWC)

@@ -310,6 +310,18 @@ def encoder_vectors(model: ToolModel, frames: Tensor) -> Tensor:
     return encoder.frozen_backbone(as_trained(model, frames))
 
 
+def encoded_once(model: ToolModel, pictures: Sequence[NDArray[np.uint8]]) -> Sequence[NDArray[Any]]:
+    """What takes pictures takes these, too: their vectors, if the model has a frozen encoder, which is slow."""
+    import torch
+
+    if model.frozen_encoder is None:
+        return pictures
+    alike = len({picture.shape for picture in pictures}) == 1
+    at_once = _AT_ONCE if alike else 1
+    batches = [np.stack(pictures[first : first + at_once]) for first in range(0, len(pictures), at_once)]
+    return [vector for batch in batches for vector in encoder_vectors(model, torch.from_numpy(batch)).numpy()]
+
+
 def as_trained(model: ToolModel, frames: Tensor) -> Tensor:
     """Pictures at the size that a model was trained on; vectors, and where that size is not known, as they are."""
     as_is = model.feature_dims or model.assumed or frames.is_floating_point()

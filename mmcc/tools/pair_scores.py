@@ -11,7 +11,7 @@ Shapes: n things in a set.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,14 +22,13 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from mmcc.evaluation.adapter import Embedding, ModelAdapter
-    from mmcc.media.pictures import Pixels
 
 Floats = NDArray[np.float64]
 _AT_ONCE = 64  # pictures embedded together
 
 
-def score_pictures(model: ToolModel, pictures: Sequence[Pixels]) -> Floats:
-    """[n, n] of pictures. Photos have no narration, so all are equally concrete."""
+def score_pictures(model: ToolModel, pictures: Sequence[NDArray[Any]]) -> Floats:
+    """[n, n] of pictures, or of their vectors. Photos have no narration, so all are equally concrete."""
     import torch
 
     from mmcc.evaluation.adapter import Embedding

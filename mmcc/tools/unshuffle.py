@@ -33,7 +33,7 @@ from mmcc.text import clock, one_line, storable
 from mmcc.tools.cache import Answer, Cache
 from mmcc.tools.described import TEXTS, describe, description_of, score_texts
 from mmcc.tools.familiar import familiarity, picture_warnings, why_strange
-from mmcc.tools.footage import Begin, Footage, open_footage
+from mmcc.tools.footage import Begin, Footage, encoded_once, open_footage
 from mmcc.tools.model import ToolModel
 from mmcc.tools.pair_scores import log_scores, score_pictures
 
@@ -328,9 +328,10 @@ def _look_at_photos(
         shown[content] = hashlib.sha256(repr(pixels.shape).encode() + pixels.tobytes()).hexdigest()
         pictures[shown[content]] = pixels
     numbers = {picture: number for number, picture in enumerate(sorted(pictures))}
-    log_P = score_pictures(model, [pictures[each] for each in numbers]) if len(numbers) > 1 else np.empty((0, 0))
+    seen = encoded_once(model, [pictures[each] for each in numbers])
+    log_P = score_pictures(model, seen) if len(numbers) > 1 else np.empty((0, 0))
     facts = {"pictures": {content: numbers[picture] for content, picture in shown.items()}, "refused": refused}
-    note, strange = picture_warnings(model, list(pictures.values()), cache)
+    note, strange = picture_warnings(model, seen, cache)
     return Answer({"log_P": log_P}, {**facts, "note": note, "strange": strange})
 
 

@@ -52,6 +52,15 @@ def test_a_text_does_not_depend_on_its_batch():
 
 
 @needs_minilm
+def test_vectors_of_a_group_are_the_same_to_the_bit_whatever_the_others_are():
+    backbone = open_text_backbone("minilm")
+    groups = [TEXTS, [], ["stir " * 60, "serve"], TEXTS[:1], [f"step {n}" for n in range(100)]]
+    together = list(backbone.embed_each(groups))
+    assert [len(each) for each in together] == [4, 0, 2, 1, 100]
+    assert all(torch.equal(each, backbone.embed(group)) for each, group in zip(together, groups, strict=True))
+
+
+@needs_minilm
 def test_what_is_too_long_is_cut():
     one, other = open_text_backbone("minilm").embed(["stir " * LONGEST, "stir " * LONGEST + "and serve"])
     assert torch.allclose(one, other, atol=1e-6)

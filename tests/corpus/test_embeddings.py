@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from functools import partial
 
 import numpy as np
 import pytest
@@ -11,9 +12,9 @@ from hypothesis import strategies as st
 from mmcc.corpus import Corpus
 from mmcc.corpus.embeddings import (
     FOLDER,
+    Embedder,
     Encoder,
-    embed_frames,
-    embed_texts,
+    embed_corpus,
     find_encoder,
     open_vectors,
     stored_encoders,
@@ -34,6 +35,11 @@ def lengths(texts):
     return np.array([[len(text), text.count("t")] for text in texts], np.float32)
 
 
+def embed(corpus, encoder, encode, **how):
+    """With a function that takes one input at a time."""
+    return embed_corpus(corpus, Embedder(encoder, partial(map, encode), **how))
+
+
 @given(
     counts=st.lists(st.integers(0, 7), min_size=1, max_size=6),
     batch=st.integers(1, 9),
@@ -43,10 +49,10 @@ def test_every_frame_has_its_vector_for_any_lengths_and_batches(tmp_path_factory
     folder = tmp_path_factory.mktemp("corpus")
     corpus = build(folder / "c", "raw", {f"v{n}": [float(t) for t in range(count)] for n, count in enumerate(counts)})
     calls = []
-    report = embed_frames(corpus, COLOURS, lambda frames: calls.append(len(frames)) or colours(frames), batch=batch)
+    report = embed(corpus, COLOURS, lambda frames: calls.append(len(frames)) or colours(frames), at_once=batch)
     assert report.videos == len(counts) and report.vectors == sum(counts) == sum(calls)
     assert max(calls, default=0) <= batch
-    assert len(calls) <= -(-sum(counts) // batch) + len(counts), "short videos share calls"
+    assert len(calls) == sum(-(-count // batch) for count in counts), "of one video each"
     stored = open_vectors(corpus, COLOURS)
     for number, count in enumerate(counts):
         video = stored[f"v{number}"]
@@ -56,18 +62,18 @@ def test_every_frame_has_its_vector_for_any_lengths_and_batches(tmp_path_factory
 
 def test_utterances_have_theirs_in_the_videos_order(tmp_path):
     corpus = build(tmp_path / "c", "raw", {"a": [0.0], "b": []}, utterances=SAID)
-    embed_texts(corpus, LENGTHS, lengths)
+    embed(corpus, LENGTHS, lengths)
     stored = open_vectors(corpus, LENGTHS)
     assert stored["b"].frames().tolist() == [[6, 2], [1, 0]] and stored["a"].times.tolist() == [1.0, 2.5]
 
 
 def test_a_lower_rate_keeps_fewer_frames_and_is_kept_to(tmp_path):
     corpus = build(tmp_path / "c", "raw", {"a": [float(t) for t in range(12)]})
-    embed_frames(corpus, COLOURS, colours, fps=0.25)
+    embed(corpus, COLOURS, colours, fps=0.25)
     stored = open_vectors(corpus, COLOURS)
     assert stored["a"].times.tolist() == [2, 6, 10] and stored.manifest.fps == 0.25
     with pytest.raises(InputError, match=r"at 0.25 frames per second, not 1\b"):
-        embed_frames(corpus, COLOURS, colours)
+        embed(corpus, COLOURS, colours)
 
 
 def test_a_failure_keeps_the_finished_videos_and_the_next_run_continues(tmp_path):
@@ -82,14 +88,14 @@ def test_a_failure_keeps_the_finished_videos_and_the_next_run_continues(tmp_path
         return colours(frames)
 
     with pytest.raises(RuntimeError):
-        embed_frames(corpus, COLOURS, fails, batch=2)
+        embed(corpus, COLOURS, fails, at_once=2)
     assert open_vectors(corpus, COLOURS).ids == ["a", "b"]
     assert not open_vectors(corpus, COLOURS).manifest.complete
-    report = embed_frames(corpus, COLOURS, colours, batch=2)
+    report = embed(corpus, COLOURS, colours, at_once=2)
     assert (report.videos, report.vectors, report.already_done) == (2, 4, 2)
     stored = open_vectors(corpus, COLOURS)
     assert stored.ids == list("abcd") and stored.manifest.complete and stored.manifest.counts["frames"] == 8
-    assert embed_frames(corpus, COLOURS, fails).videos == 0, "nothing is done twice"
+    assert embed(corpus, COLOURS, fails).videos == 0, "nothing is done twice"
 
 
 def test_several_encoders_live_side_by_side_and_are_found_by_name_and_checksum(tmp_path):
@@ -97,8 +103,8 @@ def test_several_encoders_live_side_by_side_and_are_found_by_name_and_checksum(t
     other = Encoder("colours", "ffff456789abcdef", "frames", 3)
     path = Encoder("onnx:/some/where/dino v2.onnx?pooling=cls", "aaaa456789abcdef", "frames", 3)
     for encoder in (COLOURS, other, path):
-        embed_frames(corpus, encoder, colours)
-    embed_texts(corpus, LENGTHS, lengths)
+        embed(corpus, encoder, colours)
+    embed(corpus, LENGTHS, lengths)
     assert len(stored_encoders(corpus)) == 4
     assert find_encoder(corpus, "colours", "frames", other.checksum) == other
     assert find_encoder(corpus, path.name, "frames") == path and "/" not in path.folder and " " not in path.folder
@@ -109,9 +115,9 @@ def test_several_encoders_live_side_by_side_and_are_found_by_name_and_checksum(t
 def test_what_cannot_be_embedded_or_read_is_said_in_a_line(tmp_path):
     vectors = build(tmp_path / "v", "float32", {"a": [0.0]})
     with pytest.raises(InputError, match="feature vectors, not pictures"):
-        embed_frames(vectors, COLOURS, colours)
+        embed(vectors, COLOURS, colours)
     corpus = build(tmp_path / "c", "raw", {"a": [0.0]})
-    embed_frames(corpus, COLOURS, colours)
+    embed(corpus, COLOURS, colours)
     description = corpus.path / FOLDER / COLOURS.folder / "encoder.json"
     description.write_text(json.dumps({"name": "colours"}))
     with pytest.raises(InputError, match="cannot be read"):

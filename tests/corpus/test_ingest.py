@@ -154,6 +154,26 @@ def test_progress_reaches_every_file(folder, tmp_path):
     assert [total for total, share in calls if share == 1] == [5] * 5
 
 
+def test_what_follows_gets_every_video_as_soon_as_it_can_be_read(folder, tmp_path, ffmpeg):
+    spoil(folder, ffmpeg)
+    output, seen, shares, waiting = tmp_path / "c", {}, [], []
+
+    def then(video, report):
+        assert not Corpus.open(output).manifest.complete and video.id in Corpus.open(output)
+        seen[video.id] = video.status, video.times.tolist(), video.utterances, video.steps, video.frames().tobytes()
+        report(0.5)
+        waiting.append(report)
+
+    report = ingest(find_source(folder), output, settings(), lambda total: lambda *at: shares.append(at), then)
+    assert seen == content(output) and len(seen) == 5 and len(report.skipped) == 4
+    ended = {Path(path).stem for path, share in shares if share == 1}
+    assert ended == {"noise", "empty", "voice"}, "nothing follows those that cannot be read"
+    assert max(share for _, share in shares if share < 1) == 0.75, "half of it was decoding"
+    for each in waiting:
+        each(1.0)
+    assert sum(share == 1 for _, share in shares) == 8
+
+
 def test_a_file_that_takes_too_long_is_given_up(folder, tmp_path, ffmpeg):
     short = tmp_path / "short.mp4"
     ffmpeg("-f", "lavfi", "-i", "testsrc2=size=1280x720:rate=30", "-t", 2, "-preset", "ultrafast", short)

@@ -6,19 +6,18 @@ import numpy as np
 import pytest
 
 from mmcc.corpus import Corpus
-from mmcc.corpus.embeddings import embed_frames, embed_texts
 from mmcc.corpus.index import IndexWriter
 from mmcc.corpus.vectors import Wanted, stored_manifest, with_vectors
 from mmcc.errors import InputError
 from tests.corpus.test_corpus import build
-from tests.corpus.test_embeddings import COLOURS, LENGTHS, SAID, colours, lengths
+from tests.corpus.test_embeddings import COLOURS, LENGTHS, SAID, colours, embed, lengths
 
 
 @pytest.fixture
 def corpus(tmp_path):
     corpus = build(tmp_path / "c", "raw", {"a": [0.0, 1.0, 2.0], "b": [5.0]}, utterances=SAID)
-    embed_frames(corpus, COLOURS, colours)
-    embed_texts(corpus, LENGTHS, lengths)
+    embed(corpus, COLOURS, colours)
+    embed(corpus, LENGTHS, lengths)
     return corpus
 
 
@@ -62,7 +61,7 @@ def test_new_and_changed_videos_are_noticed(corpus):
     index.close()
     with pytest.raises(InputError, match="1 of its 3 videos have no embeddings"):
         with_vectors(Corpus.open(corpus.path), frames=Wanted("colours"))
-    embed_frames(Corpus.open(corpus.path), COLOURS, colours)
+    embed(Corpus.open(corpus.path), COLOURS, colours)
     index = IndexWriter(corpus.path)
     index.append([{**row, "fingerprint": "of another file"}])
     index.close()
@@ -70,4 +69,4 @@ def test_new_and_changed_videos_are_noticed(corpus):
     assert changed["a"].frames().shape == (3, 3)
     with pytest.raises(InputError, match="b has been ingested again"):
         changed["b"].frames()
-    assert embed_frames(Corpus.open(corpus.path), COLOURS, colours).videos == 1
+    assert embed(Corpus.open(corpus.path), COLOURS, colours).videos == 1

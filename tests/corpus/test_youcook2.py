@@ -78,8 +78,59 @@ def test_malformed_entries_are_skipped_with_a_reason_and_a_malformed_file_is_ref
             read_youcook2(tmp_path / "y")
 
 
+HEARD = [
+    {"start": 2.5, "text": "hi guys", "useful": False},
+    {"start": 15.0, "text": "cut it thin", "useful": True},
+    {"start": 40.0, "text": "enjoy", "useful": True},
+]
+
+
+@pytest.fixture
+def narrated(tmp_path):
+    """Two listed videos, one of them with a still, and narration of both and of one that is not listed."""
+    frames = [{"file": "0.jpg", "segment": 0, "time": 15}]
+    videos = {"seen": {"segments": STEPS[:1], "frames": frames}, "read": {"segments": STEPS[:1]}}
+    root = write(tmp_path / "y", videos, ["0.jpg"])
+    heard = {name: {"sentences": HEARD[::-1]} for name in ("seen", "read", "other")}
+    (root / "narration.json").write_text(json.dumps({**heard, "silent": {"sentences": []}, "bad": {"sentences": [1]}}))
+    return root
+
+
+def test_narration_becomes_videos_of_its_own_where_no_still_is_kept_for_testing(narrated, tmp_path, capsys):
+    words = ["ingest", str(narrated), "-o", str(tmp_path / "c"), "--size", "32"]
+    assert main(words) == 0, "without being asked, nothing is added"
+    assert main([*words, "--captions", str(narrated / "narration.json")]) == 4
+    assert "1 skipped" in (said := capsys.readouterr().out) and "bad: malformed" in said
+    corpus = Corpus.open(tmp_path / "c")
+    assert corpus.ids == ["other narration", "read", "read narration", "seen"]
+    heard = [Utterance(2.5, 15, "hi guys"), Utterance(15, 40, "cut it thin"), Utterance(40, 45, "enjoy")]
+    assert corpus["read narration"].utterances == corpus["other narration"].utterances == heard
+    assert corpus["seen"].utterances == corpus["read"].utterances == [Utterance(10, 20, "cut the bread")]
+    assert corpus["read narration"].split == "train" and len(corpus["read narration"].times) == 0
+
+
+def test_narration_can_be_further_utterances_and_only_what_is_useful(narrated):
+    source = read_youcook2(narrated, narrated / "narration.json", apart=False, useful=True)
+    said = {item.id: [each.text for each in item.utterances] for item in source.items}
+    both = ["cut the bread", "cut it thin", "enjoy"]
+    assert said == {"seen": both, "read": both, "other narration": both[1:]}
+    assert source.items[0].utterances[1] == Utterance(15, 40, "cut it thin"), "it ends where the next one starts"
+    for content in ("[]", "{"):
+        (narrated / "narration.json").write_text(content)
+        with pytest.raises(InputError, match=r"narration\.json"):
+            read_youcook2(narrated, narrated / "narration.json")
+
+
 def test_the_real_file_is_read_whole(shared):
     source = read_youcook2(shared / "youcook2")
     assert len(source.items) == 1602 and not source.skipped and len(source.tasks) == 89
     assert sum(len(item.stills) for item in source.items) == 1350
     assert all(still.path.is_file() for item in source.items for still in item.stills)
+
+
+def test_the_real_narration_is_read_whole(shared):
+    root = shared / "youcook2"
+    apart = read_youcook2(root, root / "narration.json")
+    assert len(apart.items) == 1602 + 237 and not apart.skipped
+    within = read_youcook2(root, root / "narration.json", apart=False)
+    assert sum(len(item.utterances) for item in within.items) == 12361 + 14396

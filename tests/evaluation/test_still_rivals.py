@@ -1,11 +1,13 @@
 """The regressions that models must beat: equal to the normal equations, and right where the answer is linear."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmcc.corpus.embeddings import Encoder, embed_frames, embed_texts
+from mmcc.corpus.embeddings import Embedder, Encoder, embed_corpus
 from mmcc.corpus.vectors import Wanted, with_vectors
 from mmcc.evaluation.embedding import embed_videos
 from mmcc.evaluation.features_only import FeaturesAdapter
@@ -51,9 +53,9 @@ def corpus(tmp_path):
         seen["at"] += len(frames)
         return np.stack([[3, place, rng.normal() / 10] for place in places]).astype(np.float32)
 
-    embed_frames(corpus, Encoder("places", "0" * 16, "frames", 3), of_frames, batch=3)
+    embed_corpus(corpus, Embedder(Encoder("places", "0" * 16, "frames", 3), partial(map, of_frames)))
     of_texts = lambda texts: np.array([[3, len(text), 1] for text in texts], np.float32)  # noqa: E731
-    embed_texts(corpus, Encoder("lengths", "1" * 16, "text", 3), of_texts)
+    embed_corpus(corpus, Embedder(Encoder("lengths", "1" * 16, "text", 3), partial(map, of_texts)))
     return with_vectors(corpus, frames=Wanted("places"), text=Wanted("lengths"))
 
 

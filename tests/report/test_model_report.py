@@ -24,6 +24,7 @@ from mmcc.tools.cycles import find_cycles
 from mmcc.tools.model import open_model
 from mmcc.tools.transitions import find_changes
 from mmcc.tools.unshuffle import unshuffle_footage
+from tests.corpus.test_corpus import build
 
 NASTY = "<script>alert('x')</script>\" onload=\"y & <b>"
 
@@ -130,11 +131,14 @@ def test_another_corpus_does_not_say_what_it_was_trained_on(made, tmp_path, monk
         (["{run}", "-o", "{tmp}/a.html", "--results", "{tmp}/none.json"], 3, "cannot be read"),
         (["{run}", "-o", "{tmp}/a.html", "--results", "{tmp}/list.json"], 3, "was not written by mmcc evaluate"),
         (["{run}", "-o", "{tmp}/a.html", "--corpus", "{tmp}"], 3, "manifest.json"),
+        (["kitchen", "-o", "{tmp}/a.html"], 3, "Ingest videos that it has not seen, and give their corpus with --corp"),
+        (["kitchen", "-o", "{tmp}/a.html", "--corpus", "{tmp}/y"], 3, "mmcc evaluate RUN --corpus CORPUS --on all"),
         (["{run}/checkpoints/00000004", "-o", "{tmp}/a.html", "--checkpoint", "best", "--corpus", "x"], 3, "x"),
     ],
 )
 def test_what_cannot_be_reported(made, tmp_path, capsys, arguments, code, told):
     (tmp_path / "list.json").write_text("[]")
+    build(tmp_path / "y", "raw", {"a": [0.0]})
     filled = [word.format(tmp=tmp_path, run=made.out / "runs/mmcc+") for word in arguments]
     assert main(["report", *filled]) == code
     error = capsys.readouterr().err

@@ -18,9 +18,11 @@ from mmcc.errors import InputError
 from mmcc.evaluation.embedding import embed_videos
 from mmcc.evaluation.unshuffling import evaluate, log_transitions
 from mmcc.media.photos import fitted, read_photo
+from mmcc.models.pretrained_encoders import PretrainedFrameEncoder
 from mmcc.report.unshuffle import copy_numbered, render
 from mmcc.tools.cache import Cache
-from mmcc.tools.model import ToolModel
+from mmcc.tools.familiar import picture_warnings
+from mmcc.tools.model import ToolModel, open_model
 from mmcc.tools.unshuffle import EQUAL, LABELLED, PHOTOS, unshuffle
 from tests.tools.dawn import grey
 
@@ -72,6 +74,20 @@ def test_neither_names_nor_the_order_of_arguments_matter(kitchen, tmp_path, cach
         (set_,) = unshuffle(model, paths, cache).sets
         found.add(b"".join(read_photo(thing.path).tobytes() for thing in set_.ordered))
     assert len(found) == 1
+
+
+def test_a_frozen_encoder_sees_each_photo_once(heads, cache, photos, monkeypatch):
+    model, seen = open_model(heads.run), []
+    frozen = PretrainedFrameEncoder.frozen_backbone
+    monkeypatch.setattr(
+        PretrainedFrameEncoder, "frozen_backbone", lambda self, frames: seen.append(len(frames)) or frozen(self, frames)
+    )
+    (set_,) = unshuffle(model, photos, cache).sets
+    assert seen == [len(photos)], "for the order and for the warning together"
+    shown = np.stack([fitted(read_photo(thing.path), thing.path, model.size, "crop") for thing in set_.things])
+    expected = log_transitions(model.adapter, model.adapter.embed_frames(torch.from_numpy(shown))).numpy()
+    np.testing.assert_allclose(set_.log_P_nn, expected - 2 * math.log(len(photos)), atol=1e-5)
+    assert (set_.note, bool(set_.strange)) == picture_warnings(model, list(shown), cache)
 
 
 def test_copies_of_a_picture_stand_together_and_count_once(dawn, cache, photos, tmp_path):
