@@ -57,25 +57,27 @@ class CrossModalConfig:
 class DirectionConfig:
     """MMCC+: teach the predictors what is still to come. With all parts off, the loss is off, as in the paper."""
 
-    # For the effect of each part, see docs/results/ablation.md.
-    leads: bool = True  # from each node to what comes later; without it, the task is lost
-    arrives: bool = True  # at each node from what came earlier: a preference for "late" nodes does not count
-    contrast: bool = True  # a node is expected before it and not after it; without it, dyn is near chance
+    # Weights of the parts, within λ4; docs/training.md has the effect of each.
+    leads: float = 1.0  # from each node to what comes later; without it, the task is lost
+    arrives: float = 1.0  # at each node from what came earlier: a preference for "late" nodes does not count
+    contrast: float = 2.0  # a node is expected before it and not after it; without it, dyn is near chance
     pairs: bool = False  # every pair of nodes of a modality in its order; for heads on frozen encoders (docs/real.md)
     gap: float = 2.0  # seconds that a node of the other modality must be away: captions are seldom exact
     temperature: float = 0.1  # that of the edges, which this loss shapes
 
     @property
-    def parts(self) -> tuple[str, ...]:
-        """The parts of `direction_loss` that are on."""
-        return tuple(part for part in ("leads", "arrives", "contrast") if getattr(self, part))
+    def parts(self) -> dict[str, float]:
+        """The parts of `direction_loss` that are on, with their weights."""
+        weights = {"leads": self.leads, "arrives": self.arrives, "contrast": self.contrast}
+        return {part: weight for part, weight in weights.items() if weight}
 
     @property
     def on(self) -> bool:
         return bool(self.parts) or self.pairs
 
     def __post_init__(self) -> None:
-        within("gap", self.gap, 0, float("inf"))
+        for name in ("leads", "arrives", "contrast", "gap"):
+            within(name, getattr(self, name), 0, float("inf"))
         above("temperature", self.temperature, 0)
 
 

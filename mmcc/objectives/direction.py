@@ -9,7 +9,9 @@ over the nodes of the whole batch, and P(j | i) = e^{s_ij} / Σ_k e^{s_ik}:
                after it, from anchors i before j
 
 and the same with g_back and time reversed. Nodes j are of the anchor's modality and of the other one, where "after"
-means by more than `gap` seconds. What has no node on the wanted side is dropped; for the contrast, on either side.
+means by more than `gap` seconds. Within a modality, the sum of `leads` runs over the segment alone: against the frames
+of other videos, being one of this video's suffices. What has no node on the wanted side is dropped; for the contrast,
+on either side.
 
 The max-index constraint only hides the past from the forward edge. `leads` teaches the edge to avoid it, but is
 largely satisfied by a query that knows the task and prefers whatever looks late. `arrives` takes the preference for
@@ -63,14 +65,13 @@ def direction_loss(
         later, earlier = (side(anchors, nodes, target, config.gap) & own.valid[..., None] for side in (after, before))
         for query_BND, ahead_BNK, behind_BNK in zip(queries, (later, earlier), (earlier, later), strict=True):
             scores_BNK = query_BND @ nodes[target].pi.mT / config.temperature
-            sums = _batch_sums(query_BND, own, nodes[target], keys_PD[target], config.temperature)
-            found.append(_parts(scores_BNK, *sums, ahead_BNK, behind_BNK))
+            from_BN, to_BK = _batch_sums(query_BND, own, nodes[target], keys_PD[target], config.temperature)
+            lead_BN = _segment_sums(scores_BNK, own) if target == modality else from_BN
+            found.append(_parts(scores_BNK, lead_BN, from_BN, to_BK, ahead_BNK, behind_BNK))
     return {part: reduce(SumCount.__add__, (each[part] for each in found)) for part in config.parts}
 
 
-def _states(
-    model: Dynamics, nodes: Mapping[str, Nodes], modality: str, rng: SampleRng, cycling: CycleConfig
-) -> Tensor:
+def _states(model: Dynamics, nodes: Mapping[str, Nodes], modality: str, rng: SampleRng, cycling: CycleConfig) -> Tensor:
     """[B, N, D]: a node's own z, or f of both modalities, drawn as for cycles but for each node."""
     own, other = nodes[modality], nodes[OTHER[modality]]
     both_BN = rng.uniform(f"direction/{modality}", own.valid.shape[1]) >= cycling.p_unimodal
@@ -94,14 +95,19 @@ def _batch_sums(
     return _placed(log_sum(from_here), anchors), _placed(log_sum(to_here), targets)
 
 
+def _segment_sums(scores_BNK: Tensor, nodes: Nodes) -> Tensor:
+    """log Σ e^s of each anchor over the nodes of its segment [B, N]."""
+    return log_sum_where(scores_BNK, nodes.valid[:, None].expand_as(scores_BNK))
+
+
 def _placed(packed_P: Tensor, nodes: Nodes) -> Tensor:
     return packed_P.new_zeros(nodes.valid.shape).masked_scatter(nodes.valid, packed_P)
 
 
 def _parts(
-    scores_BNK: Tensor, from_BN: Tensor, to_BK: Tensor, ahead_BNK: Tensor, behind_BNK: Tensor
+    scores_BNK: Tensor, lead_BN: Tensor, from_BN: Tensor, to_BK: Tensor, ahead_BNK: Tensor, behind_BNK: Tensor
 ) -> dict[str, SumCount]:
-    """The parts for one direction of time and one modality of nodes, given the batch's log-sums.
+    """The parts for one direction of time and one modality of nodes, given the log-sums of their denominators.
 
     `ahead`: the node lies where the query should point, `behind`: on the other side of the anchor.
     """
@@ -113,7 +119,7 @@ def _parts(
     count_BK = compared_BNK.sum(dim=1)
     contrast_BK = torch.where(compared_BNK, -F.logsigmoid(margin_BNK), 0).sum(dim=1) / count_BK.clamp(min=1)
     return {
-        LEADS: SumCount.of(-log_sum_where(log_P_BNK, ahead_BNK), ahead_BNK.any(dim=-1)),
+        LEADS: SumCount.of(lead_BN - log_sum_where(scores_BNK, ahead_BNK), ahead_BNK.any(dim=-1)),
         ARRIVES: SumCount.of(to_BK - log_sum_where(scores_BNK.mT, ahead_BNK.mT), ahead_BNK.any(dim=1)),
         CONTRAST: SumCount.of(contrast_BK, count_BK > 0),
     }

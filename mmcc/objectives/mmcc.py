@@ -103,13 +103,18 @@ class MMCCObjective:
         self, model: Dynamics, nodes: Mapping[str, Nodes], batch: BatchLike, weights: Weights, rng: SampleRng
     ) -> Losses:
         means, logged = means_over_processes(self.sum_counts(model, nodes, rng))
-        direction_parts = [name for name in means if name.startswith(DIRECTION)]
-        weight_of = {**weights, **dict.fromkeys(direction_parts, weights[DIRECTION])}
+        parts = {f"{DIRECTION}/{part}": weight for part, weight in self._direction_parts.items()}
+        weight_of = {**weights, **{part: weights[DIRECTION] * weight for part, weight in parts.items()}}
         weighted = [weight * means[name] for name, weight in weight_of.items() if name in means]
         logged["lambda1"] = logged["cycle"].new_tensor(weights["cycle"])
-        if direction_parts:
-            logged[DIRECTION] = torch.stack([logged[name] for name in direction_parts]).sum()
+        if parts:
+            logged[DIRECTION] = torch.stack([weight * logged[part] for part, weight in parts.items()]).sum()
         return Losses(torch.stack(weighted).sum(), logged)
+
+    @property
+    def _direction_parts(self) -> dict[str, float]:
+        direction = self.config.direction
+        return {**direction.parts, **({"pairs": 1.0} if direction.pairs else {})}
 
     def sum_counts(self, model: Dynamics, nodes: Mapping[str, Nodes], rng: SampleRng) -> dict[str, SumCount]:
         """Every term's local sum and count."""

@@ -67,8 +67,8 @@ class Budget:
     overrides: tuple[str, ...] = ()  # of every run
 
 
-FULL = Budget("full", steps=2000, arrow_videos=300, scratch_steps=600)  # 10 minutes a run on 2 cores
-HALF = Budget("half", steps=1000, arrow_videos=300, scratch_steps=600)  # enough on feature vectors
+FULL = Budget("full", steps=4000, arrow_videos=300, scratch_steps=600)  # 10 minutes a run on 2 cores
+HALF = Budget("half", steps=2000, arrow_videos=300, scratch_steps=600)  # enough on feature vectors
 QUICK = Budget("quick", steps=60, arrow_videos=60, scratch_steps=40)  # a smoke test; its figures mean nothing
 BUDGETS = {budget.name: budget for budget in (FULL, HALF, QUICK)}
 
@@ -97,7 +97,7 @@ def runs() -> Mapping[str, PlannedRun]:
         return PlannedRun(config, changes, init=CROSS_MODAL, share=0.5)
 
     one_start = "objective.cycle.starts_per_segment=1"
-    no_leads, no_arrives, no_contrast = (f"objective.direction.{part}=false" for part in (LEADS, ARRIVES, CONTRAST))
+    no_leads, no_arrives, no_contrast = (f"objective.direction.{part}=0" for part in (LEADS, ARRIVES, CONTRAST))
     no_direction = no_leads, no_arrives, no_contrast
     across = "objective.across=true"
     named = {
@@ -157,10 +157,10 @@ def _changes(config: str, choice: str) -> tuple[str, ...]:
     if choice != OTHER_SEGMENTS:
         return {OWN: (), SLOW: ("train.lr=3e-4",), FAST: ("train.lr=3e-3",)}[choice]
     if config == "mmcc_plus":
-        return "data.segment_seconds=64", "data.frame_rates=[0.5]"
-    if config == "ra":  # needs frames one second apart, so 32 frames are 32 s: as many frames in fewer, longer segments
-        return "data.max_frames=64", "train.batch_size=8"
-    return "data.segment_seconds=128", "data.max_utterances=64", "data.frame_rates=[0.25]"
+        return "data.segment_seconds=64", "data.frame_rates=[0.25]"
+    if config == "ra":  # needs frames one second apart, so 16 frames are 16 s: as many frames in fewer, longer segments
+        return "data.max_frames=32", "train.batch_size=8"
+    return "data.segment_seconds=128", "data.max_utterances=64", "data.frame_rates=[0.125]"
 
 
 @dataclass(frozen=True)

@@ -160,7 +160,11 @@ def _direction_terms(terms, segments, queries, own, over, sign, gap, temperature
         for i in range(len(of_segment)):
             ahead = [j for j in range(len(targets)) if lies_ahead(segment, i, j, sign)]
             if ahead:
-                terms["leads"].append(-torch.log(sum(P(j, i) for j in ahead)))
+                everything = targets if own == over else all_nodes
+                above, below = (
+                    sum(power(of_segment[i], pi) for pi in pis) for pis in ([targets[j] for j in ahead], everything)
+                )
+                terms["leads"].append(-torch.log(above / below))
         for j, pi in enumerate(targets):
             before = [i for i in range(len(of_segment)) if lies_ahead(segment, i, j, sign)]
             after = [i for i in range(len(of_segment)) if lies_ahead(segment, i, j, -sign)]

@@ -34,7 +34,7 @@ from tests.objectives.stand_in import (
 )
 
 WEIGHTS = {"cycle": 0.7, "cross_modal": 1.1, "similarity": 1.9, "direction": 2.3}
-NO_DIRECTION = DirectionConfig(leads=False, arrives=False, contrast=False)
+NO_DIRECTION = DirectionConfig(leads=0, arrives=0, contrast=0)
 PAPER = MMCCConfig(cycle=CycleConfig(starts_per_segment=1, similarity=True), direction=NO_DIRECTION)
 PLUS = MMCCConfig(cycle=CycleConfig(starts_per_segment=3, similarity=True, similarity_margin=0.1))
 FIELDS = ("z", "pi", "valid", "times")
@@ -70,7 +70,8 @@ def slow_total(model, nodes, config, weights, seed):
         weights["cycle"] * by_hand.mean(parts["cycle"])
         + weights["cross_modal"] * by_hand.mean(by_hand.cross_modal_terms(segments))
         + weights["similarity"] * by_hand.mean(parts["similarity"])
-        + weights["direction"] * sum(map(by_hand.mean, parts["direction"].values()))
+        + weights["direction"]
+        * sum(directing.parts[part] * by_hand.mean(each) for part, each in parts["direction"].items())
     )
 
 
@@ -111,9 +112,11 @@ def test_the_log_holds_every_term_without_gradient():
     terms = found.terms
     assert {"cycle", "cross_modal", "similarity", "direction", "single_candidate_share"} <= set(terms)
     assert not any(term.requires_grad for term in terms.values())
-    parts = [value for name, value in terms.items() if name.startswith("direction/")]
-    assert len(parts) == 3
-    assert terms["direction"].item() == pytest.approx(sum(parts).item())
+    parts = {name.removeprefix("direction/"): value for name, value in terms.items() if name.startswith("direction/")}
+    assert set(parts) == {"leads", "arrives", "contrast"}
+    assert terms["direction"].item() == pytest.approx(
+        (parts["leads"] + parts["arrives"] + 2 * parts["contrast"]).item()
+    )
     weighted = sum(WEIGHTS[name] * terms[name] for name in ("cycle", "cross_modal", "similarity", "direction"))
     assert found.total.item() == pytest.approx(weighted.item(), rel=1e-5)
     off = losses(model, random_nodes(model, [(5, 4)]), PAPER).terms

@@ -119,14 +119,14 @@ def test_the_ablations_losses_differ_from_ours_by_what_they_are_named_after():
         return {key: value[1] for key, value in differences(base, plan_job(name, 0, FULL, "corpus").config).items()}
 
     one_start = {"objective.cycle.starts_per_segment": 1}
-    no_direction = {f"objective.direction.{part}": False for part in ("leads", "arrives", "contrast")}
+    no_direction = {f"objective.direction.{part}": 0.0 for part in ("leads", "arrives", "contrast")}
     assert change(plan.CYCLE_1) == one_start | no_direction
     assert change(plan.CYCLE_8) == no_direction
     assert change(plan.DIRECTION_ONLY) == {"objective.cycle_ratio": 0.0}
     assert change(plan.PLUS_SIMILARITY) == {"objective.cycle.similarity": True}
-    assert change(plan.PLUS_NO_LEADS) == {"objective.direction.leads": False}
-    assert change(plan.PLUS_NO_ARRIVES) == {"objective.direction.arrives": False}
-    assert change(plan.PLUS_NO_CONTRAST) == {"objective.direction.contrast": False}
+    assert change(plan.PLUS_NO_LEADS) == {"objective.direction.leads": 0.0}
+    assert change(plan.PLUS_NO_ARRIVES) == {"objective.direction.arrives": 0.0}
+    assert change(plan.PLUS_NO_CONTRAST) == {"objective.direction.contrast": 0.0}
 
 
 def test_runs_begin_with_a_teacher_of_the_same_seed():
