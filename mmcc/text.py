@@ -3,6 +3,8 @@
 import json
 import math
 import os
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 
@@ -14,6 +16,23 @@ def storable(text: str) -> str:
 def one_line(text: object) -> str:
     """Text as part of a printed line: file names may contain line breaks and terminal codes."""
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in storable(str(text)))
+
+
+def distinct(names: Sequence[Sequence[str]]) -> list[str]:
+    """One name for each thing, from its possible names, shortest first: the shortest that no other has.
+
+    >>> distinct([["v.mp4", "a/v.mp4"], ["v.mp4", "b/v.mp4"], ["w.mp4", "b/w.mp4"]])
+    ['a/v.mp4', 'b/v.mp4', 'w.mp4']
+    """
+    lengths = [0] * len(names)
+    while True:
+        chosen = [options[length] for options, length in zip(names, lengths, strict=True)]
+        uses = Counter(chosen)
+        unclear = [at for at, name in enumerate(chosen) if uses[name] > 1 and lengths[at] + 1 < len(names[at])]
+        if not unclear:
+            return chosen
+        for at in unclear:
+            lengths[at] += 1
 
 
 def counted(number: int, what: str) -> str:

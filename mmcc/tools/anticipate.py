@@ -22,7 +22,7 @@ from mmcc.corpus.format import is_corpus
 from mmcc.corpus.source import Skipped, Task
 from mmcc.errors import InputError
 from mmcc.evaluation.calibration import Calibration, uncalibrated
-from mmcc.text import clock
+from mmcc.text import clock, storable
 from mmcc.tools.cache import Answer, Cache
 from mmcc.tools.familiar import familiarity
 from mmcc.tools.footage import Begin, Footage
@@ -48,6 +48,11 @@ class Clip:
     notes: tuple[str, ...] = ()  # assumptions and warnings for the user
     strange: bool = False  # unlike what the model was trained on
     footage: Footage | None = None
+
+    @property
+    def full_path(self) -> str:
+        """Of the video (CORPUS:ID in a corpus), or of the photo."""
+        return self.footage.full_path if self.footage else storable(str(Path(self.name).absolute()))
 
 
 @dataclass(frozen=True)
@@ -77,6 +82,7 @@ class RankedSteps:
         return {
             "schema": 1,
             "clip": self.clip.name,
+            "path": self.clip.full_path,
             "from": self.clip.start,
             "to": self.clip.end,
             "steps": [

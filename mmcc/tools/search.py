@@ -64,7 +64,8 @@ class Hit:
     moments: tuple[FrameHit, ...]
 
     def to_json(self) -> dict[str, Any]:
-        content: dict[str, Any] = {"video": self.moments[0].footage.name, "score": self.score}
+        content: dict[str, Any] = {"video": self.moments[0].footage.name, "path": self.moments[0].footage.full_path}
+        content["score"] = self.score
         for moment, prefix in zip(self.moments, ("",) if len(self.moments) == 1 else ("from_", "to_"), strict=True):
             content |= moment.to_json(prefix)
         return content

@@ -21,7 +21,8 @@ from mmcc.media.photos import fitted, read_photo
 from mmcc.report.unshuffle import copy_numbered, render
 from mmcc.tools.cache import Cache
 from mmcc.tools.model import ToolModel
-from mmcc.tools.unshuffle import EQUAL, LABELLED, PHOTOS, unshuffle
+from mmcc.tools.orders import EQUAL, LABELLED, PHOTOS
+from mmcc.tools.unshuffle import unshuffle
 from tests.tools.dawn import grey
 
 
@@ -134,6 +135,23 @@ def test_each_folder_is_a_set_of_its_own(dawn, cache, photos, tmp_path):
     with pytest.raises(InputError, match="2 sets of photos"):
         copy_numbered(outcome, tmp_path / "copies")
     assert not (tmp_path / "copies").exists() and len(other) == 3
+
+
+def test_sets_of_one_name_are_told_apart(kitchen, dawn, cache, photos, tmp_path):
+    folders = []
+    for place in ("a", "b"):
+        folders.append(tmp_path / place / "photos")
+        shutil.copytree(photos[0].parent, folders[-1])
+    told = unshuffle(dawn, folders, cache).to_json()["sequences"]
+    assert [(each["name"], each["path"]) for each in told] == [
+        ("a/photos", str(folders[0])),
+        ("b/photos", str(folders[1])),
+    ]
+    for place in ("a", "b"):
+        shutil.copy2(kitchen.videos[0], tmp_path / place / "v.mp4")
+    videos = [tmp_path / place / "v.mp4" for place in ("a", "b")]
+    told = unshuffle(kitchen.model(), videos, cache).to_json()["sequences"]
+    assert [(each["name"], each["path"]) for each in told] == [("a/v.mp4", str(videos[0])), ("b/v.mp4", str(videos[1]))]
 
 
 def test_a_model_of_vectors_is_not_shown_photos(dawn, cache, photos):
