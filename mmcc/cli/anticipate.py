@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from mmcc.cli.arguments import Arg
+from mmcc.cli.arguments import PICTURES, Arg
 from mmcc.cli.models import MODEL
 from mmcc.cli.output import answer, wrote
 from mmcc.errors import UsageError
@@ -31,7 +31,8 @@ def anticipate(
     ] = None,
     top: Annotated[int | None, Arg("how many steps to show (default: all)", metavar="N", least=1)] = None,
     plot: Annotated[
-        Path | None, Arg("draw how well calibrated the probabilities are on held-out videos", metavar="PNG")
+        Path | None,
+        Arg("draw how well calibrated the probabilities are on held-out videos", metavar="PICTURE", endings=PICTURES),
     ] = None,
     json: Annotated[bool, Arg("print it as JSON")] = False,
 ) -> int:

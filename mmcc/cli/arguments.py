@@ -19,6 +19,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 from mmcc.errors import InputError, UsageError
 
 Verb = Callable[..., int]
+PICTURES = (".png", ".jpg", ".jpeg", ".webp")  # what pictures are written as
 _IMPORT = "your module that registers encoders, objectives, evaluation tasks or data sets (repeatable)"
 
 
@@ -32,6 +33,7 @@ class Arg:
     above: float | None = None  # numbers must be greater
     least: float | None = None  # numbers must not be less
     most: float | None = None  # numbers must not be greater
+    endings: tuple[str, ...] = ()  # that the name of a file may have; a name without any is fine, too
 
 
 @dataclass(frozen=True)
@@ -160,6 +162,8 @@ def _converter(kind: Any, arg: Arg) -> Callable[[str], Any]:
         if kind is Path and not text:  # an unset variable; Path("") would be the current folder
             raise argparse.ArgumentTypeError("the path is empty")
         value = kind(text)
+        if arg.endings and value.suffix and value.suffix.lower() not in arg.endings:
+            raise argparse.ArgumentTypeError(f"{text!r} must end in {', '.join(arg.endings)}")
         if kind in (int, float):
             if value != value or value in (float("inf"), -float("inf")):
                 raise argparse.ArgumentTypeError(f"{text!r} is not a finite number")

@@ -51,7 +51,7 @@ def model_report(
     for part in bars("drawing")(parts) if bars else parts:
         sections.append(_PARTS[part](context))
     sections.append(_neurons(model, corpus, cache))
-    sections += [*training.data(model, corpus, ids), training.training(found)]
+    sections += [*training.data(model, found, corpus, ids), training.training(found)]
     lines = [training.lead(model, found, corpus, ids), *(filter(None, map(headline, evaluations[:1]))), *extra]
     lines += [warning(f"Warning: {line}") for line in _unfamiliar(context)]
     return write_page(title or f"{model.adapter.name}: what it has learned", lines, sections)
@@ -65,7 +65,7 @@ def _unfamiliar(context: ReportContext) -> list[str]:
 
 def held_out(corpus: Corpus, found: Checkpoint) -> list[str]:
     """The corpus's test videos; only those of tasks with known steps, if there are any."""
-    test = videos_for(corpus, "test", found.setting("data.held_out", 0.05))
+    test = videos_for(corpus, "test", found.setting("data.held_out", 0.05), found.setting("data.fold", None))
     if not test:
         raise InputError(corpus.path, "has no video held out from training", "Ingest more videos.")
     primary = [each for each in test if _is_primary(corpus, each)]

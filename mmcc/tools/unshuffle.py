@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from mmcc.corpus.folder import VIDEO_SUFFIXES
+from mmcc.corpus.folder import NO_VIDEOS, VIDEO_SUFFIXES
 from mmcc.corpus.format import is_corpus
 from mmcc.corpus.source import LabelledClip, Skipped
 from mmcc.errors import InputError
@@ -31,7 +31,7 @@ from mmcc.text import clock, distinct, one_line, storable
 from mmcc.tools.cache import Answer, Cache
 from mmcc.tools.described import TEXTS, describe, description_of, score_texts
 from mmcc.tools.familiar import familiarity, picture_warnings, why_strange
-from mmcc.tools.footage import Begin, Footage, open_footage, told_apart
+from mmcc.tools.footage import Begin, Footage, Opened, open_footage, told_apart
 from mmcc.tools.model import ToolModel
 from mmcc.tools.orders import EQUAL, LABELLED, PHOTOS, Thing, Unshuffled, UnshuffleResult
 from mmcc.tools.pair_scores import log_scores, score_pictures
@@ -75,7 +75,7 @@ def unshuffle(
     asked_in: list[list[Footage]] = []
     for source, video in videos:
         with _noting(failed):
-            opened = open_footage(model, [source], cache, progress=begin)
+            opened = _open(model, source, cache, begin)
             skipped += opened.skipped
             warnings += [note for note in opened.notes if note not in warnings]
             asked_in.append(_asked_for(opened.footage, source, video))
@@ -131,6 +131,16 @@ def _sorted_by_kind(sources: Sequence[Path]) -> tuple[dict[str, list[Path]], lis
         else:
             footage.append((source, None))
     return sets, footage
+
+
+def _open(model: ToolModel, source: Path, cache: Cache, begin: Begin) -> Opened:
+    try:
+        return open_footage(model, [source], cache, progress=begin)
+    except InputError as error:
+        if error.path == storable(str(source)) and error.cause.startswith(NO_VIDEOS) and source.is_dir():
+            remedy = "Name a folder of photos (JPEG, PNG, WebP), photos one by one, or a video."
+            raise InputError(source, "has neither photos nor videos", remedy) from None
+        raise
 
 
 def _asked_for(footage: list[Footage], source: Path, video: str | None) -> list[Footage]:

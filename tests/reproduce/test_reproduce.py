@@ -1,6 +1,7 @@
 """Tables end to end, on a tiny budget: filled, stopped and resumed, never measured twice."""
 
 import json
+import re
 import shutil
 import time
 from pathlib import Path
@@ -69,6 +70,16 @@ def test_one_checkpoint_serves_all_tables(finished):
         assert run["checkpoint"] == json.loads(state.read_text())["best_step"]
         for result in (out / "results" / Path(run["folder"]).name).glob("*.json"):
             assert json.loads(result.read_text())["step"] == run["checkpoint"]
+
+
+def test_a_smoke_test_names_no_winner_and_says_why(finished, steps_corpus, tmp_path, monkeypatch):
+    out = shutil.copytree(finished[0], tmp_path / "out")
+    monkeypatch.setattr("mmcc.reproduce.plan.QUICK", TINY)
+    found = reproduce(["table2"], steps_corpus, out, budget=TINY, seeds=1)
+    texts = [found.to_markdown(), *((out / "tables" / f"table2.{form}").read_text() for form in ("md", "tex"))]
+    for text in texts:
+        assert "the figures mean nothing" in text and not re.search(r"(\*\*|textbf\{)[-+\d]", text)
+    assert "**" in (finished[0] / "tables/table2.md").read_text()
 
 
 def test_nothing_is_done_twice(finished, steps_corpus):

@@ -243,7 +243,10 @@ def test_what_the_verb_refuses(bright, tmp_path, capsys):
     (tmp_path / "empty").mkdir()
     cases = {
         (run, folder, "--copy-to", folder): (EXIT_BAD_INPUT, "is not empty"),
-        (run, str(tmp_path / "empty")): (EXIT_BAD_INPUT, "empty: "),
+        (run, str(tmp_path / "empty")): (
+            EXIT_BAD_INPUT,
+            "empty: has neither photos nor videos\n      Name a folder of",
+        ),
         (run, f"{folder}/notes.jpg"): (EXIT_BAD_INPUT, "notes.jpg: is not a readable photo"),
         (str(tmp_path / "no_run"), folder): (EXIT_BAD_INPUT, "no_run"),
         (run, folder, "--sheet", str(tmp_path / "none" / "a.png")): (EXIT_BAD_INPUT, "cannot be written"),
