@@ -31,7 +31,7 @@ MAY_IMPORT["report"] = {*MAY_IMPORT, "metrics"} - {"kitchen"}
 MAY_IMPORT["reproduce"] = {*MAY_IMPORT, "metrics", "locks"} - {"kitchen", "tools"}
 MAY_IMPORT["demo"] = {*MAY_IMPORT, "progress"}
 MAY_IMPORT["cli"] = {*MAY_IMPORT, "metrics", "progress", "__version__"}
-SHARED = {"errors", "extensions", "files", "registry", "settings", "text"}  # one home for what every room needs
+SHARED = {"errors", "extensions", "files", "registry", "settings", "terminal", "text"}  # for every room
 ROOMS = sorted(path.name for path in (ROOT / "mmcc").iterdir() if (path / "__init__.py").exists())
 
 
@@ -126,6 +126,7 @@ CROSS_CUTTING = {  # tests of what no single module does
     "test_docs.py",
     "kitchen/test_frozen.py",  # whole videos, known by their checksums
     "kitchen/drawing/test_things.py",  # everything that recipes reach can be drawn
+    "cli/test_every_verb.py",  # what all commands print
     "training/test_baselines.py",  # whole runs of every objective
 }
 

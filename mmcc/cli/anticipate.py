@@ -17,7 +17,7 @@ def anticipate(
     clip: Annotated[str, Arg("a video file, a photo, or CORPUS:VIDEO-ID")],
     /,
     *,
-    steps: Annotated[Path | None, Arg("candidate steps, one per line", metavar="FILE")] = None,
+    steps: Annotated[Path | None, Arg("candidate steps, one per line; - reads them from stdin", metavar="FILE")] = None,
     task: Annotated[str | None, Arg("use the steps of this how-to task, by its title or id", metavar="NAME")] = None,
     crosstask: Annotated[
         Path | None,
@@ -40,6 +40,7 @@ def anticipate(
 
     examples:
       mmcc anticipate kitchen soup.mp4 --steps steps.txt
+      printf 'serve the soup\nchop the onion\n' | mmcc anticipate kitchen soup.mp4 --steps -
       mmcc anticipate kitchen soup.mp4 --from 0:10 --to 0:25 --task "Make Pancakes" --crosstask crosstask_release
       mmcc anticipate runs/mine kitchen.corpus:k0007 --task "Make Pancakes" --plot reliability.png
     """

@@ -8,7 +8,8 @@ from typing import Annotated
 
 from mmcc.cli.arguments import PICTURES, Arg
 from mmcc.cli.models import MODEL
-from mmcc.cli.output import answer, note, wrote
+from mmcc.cli.output import answer, wrote
+from mmcc.terminal import note
 
 
 def transitions(

@@ -182,7 +182,7 @@ def latex_text(text: str) -> str:
 
 
 def _html_figure(cell: Cell, digits: int, strong: bool) -> str:
-    text = figure_text(cell, digits)
+    text = figure_text(cell, digits).replace("± ", "±\N{NO-BREAK SPACE}")  # a narrow page breaks before it
     return element("strong", text) if strong else text
 
 

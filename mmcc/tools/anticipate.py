@@ -10,6 +10,7 @@ Shapes: T steps, E kinds of evidence.
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -34,6 +35,7 @@ CALIBRATION = "calibration.json"
 LAST = 20.0  # seconds at a video's end that make the clip by default: about one step
 _TEST_VIDEOS = 200  # enough for an error of half a percent, and a minute on a small machine
 _MAX_STEPS, _MAX_LETTERS = 10_000, 1000  # anything longer is not a list of steps
+_MAX_BYTES = 4 * _MAX_STEPS * _MAX_LETTERS
 Progress = Callable[[list[str]], Iterable[str]]
 
 
@@ -173,9 +175,10 @@ def clip_of(model: ToolModel, footage: Footage, start: float, end: float, cache:
 
 
 def read_steps(path: Path) -> list[str]:
-    """One step per line; empty lines are ignored."""
+    """One step per line; empty lines are ignored. "-" is stdin."""
     try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
+        content = sys.stdin.buffer.read(_MAX_BYTES) if str(path) == "-" else _start_of(path, _MAX_BYTES)
+        lines = content.decode("utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         cause = getattr(error, "strerror", None) or "is not UTF-8 text"
         raise InputError(path, f"cannot be read ({cause})", "Write a text file with one step per line.") from None
@@ -185,6 +188,11 @@ def read_steps(path: Path) -> list[str]:
     if len(steps) > _MAX_STEPS or max(map(len, steps)) > _MAX_LETTERS:
         raise InputError(path, "is not a list of steps", "Write one step per line, of a few words each.")
     return steps
+
+
+def _start_of(path: Path, size: int) -> bytes:
+    with path.open("rb") as file:
+        return file.read(size)
 
 
 def steps_of_task(name: str, folder: Path | None, clip: str) -> list[str]:

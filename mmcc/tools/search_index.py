@@ -16,7 +16,6 @@ import hashlib
 import importlib.util
 import json
 import shutil
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -33,6 +32,7 @@ from mmcc.corpus.format import is_corpus
 from mmcc.errors import InputError
 from mmcc.evaluation.search import SearchableNodes
 from mmcc.files import replace_text, writing
+from mmcc.terminal import note
 from mmcc.tools.cache import Cache
 from mmcc.tools.familiar import domain_warnings
 from mmcc.tools.footage import Begin, Footage, open_footage
@@ -247,7 +247,7 @@ def _fill(
 
 def _add_faiss(folder: Path) -> None:
     if not has_faiss():
-        print("more than a million frames: pip install 'mmcc[search]' makes search faster", file=sys.stderr)
+        note("more than a million frames: pip install 'mmcc[search]' makes search faster")
         return
     faiss = import_module("faiss")
     nodes = np.load(folder / "pi.npy", mmap_mode="r", allow_pickle=False)

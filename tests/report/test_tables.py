@@ -69,7 +69,10 @@ def test_latex_as_a_person_would_write_it():
 def test_html_has_every_cell_in_its_place():
     text = to_html(TABLE)
     assert text.count("<tr") == 4 and text.count("<td") == 9 and text.count("<strong>") == 4
-    assert '<td class="figure"><strong>12.3 ± 0.5</strong></td><td class="figure quoted"><strong>5.4' in text
+    assert (
+        '<td class="figure"><strong>12.3 ±\N{NO-BREAK SPACE}0.5</strong></td><td class="figure quoted"><strong>5.4'
+        in text
+    )
     assert '<p class="note">ρ &lt; 1 &amp; 50 %</p>' in text
 
 

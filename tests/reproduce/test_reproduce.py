@@ -17,9 +17,11 @@ from mmcc.models.registry import WEIGHTS_FILE
 from mmcc.reproduce import plan
 from mmcc.reproduce.plan import TablePlan
 from mmcc.reproduce.reproduce import reproduce
+from mmcc.text import strict_json
 from mmcc.training.checkpoints import MANIFEST, checksum
 from tests.forked import Forked
 from tests.reproduce.tiny_reproduction import SMALL, TINY
+from tests.schemas import check
 
 
 def silent(_: str) -> None:
@@ -47,6 +49,7 @@ def test_all_rows_are_trained_and_measured(finished):
 
 def test_what_is_written_can_be_read(finished):
     out, found = finished
+    check("reproduce", json.loads(strict_json(found.content)))
     assert json.loads((out / "results.json").read_text()) == json.loads(json.dumps(found.content))
     assert found.content["schema"] == 1 and found.content["budget"]["steps"] == 4
     runs = found.content["runs"]
