@@ -13,7 +13,6 @@ known is null: a segment without times or sentence, and a frame without a time, 
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from pathlib import Path
@@ -23,6 +22,7 @@ from mmcc.corpus.source import CaptionFile, Item, Skipped, Source, Still, Task
 from mmcc.errors import InputError
 from mmcc.media.utterances import Utterance
 from mmcc.text import storable
+from mmcc.untrusted import read_json
 
 _VIDEOS = "videos.json"
 _SPLITS = ("train", "validation", "test")
@@ -41,11 +41,9 @@ def read_youcook2(root: Path) -> Source:
     """Every video with a usable sentence or frame; all are for training unless they name another `split`."""
     path = root / _VIDEOS
     try:
-        listed = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
+        listed = read_json(path, dict)
+    except (OSError, ValueError) as error:
         raise InputError(path, f"cannot be read ({error})", _REMEDY) from None
-    if not isinstance(listed, dict):
-        raise InputError(path, "is not a JSON object", _REMEDY)
     source = Source()
     left_out = 0
     for video_id, entry in listed.items():

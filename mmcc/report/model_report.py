@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -20,8 +19,10 @@ from mmcc.tools.cache import Cache
 from mmcc.tools.familiar import familiarity
 from mmcc.tools.model import ToolModel
 from mmcc.tools.neurons import find_neurons
+from mmcc.untrusted import read_json
 
 Bars = Callable[[str], Progress]
+_LARGEST_RESULTS = 1 << 28  # bytes: every figure lists its videos
 _BY_CHANCE = 0.05  # share of strange videos: about one in a hundred is a false alarm
 _PARTS: Mapping[str, Callable[[ReportContext], Section]] = {
     "what comes next": examples.nexts,
@@ -87,10 +88,10 @@ def find_corpus(model: ToolModel, named: Path | None) -> Corpus:
 def read_results(path: Path) -> Evaluation:
     """Results written by `mmcc evaluate -o`."""
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = read_json(path, dict, largest=_LARGEST_RESULTS)
     except (OSError, ValueError) as error:
         raise InputError(path, f"cannot be read ({error})", "Write it with mmcc evaluate -o FILE.") from None
-    if not isinstance(content, dict) or not isinstance(content.get("tasks"), dict) or content.get("schema") != 1:
+    if not isinstance(content.get("tasks"), dict) or content.get("schema") != 1:
         raise InputError(path, "was not written by mmcc evaluate", "Write it with mmcc evaluate -o FILE.")
     return content
 

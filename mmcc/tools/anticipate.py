@@ -9,7 +9,6 @@ Shapes: T steps, E kinds of evidence.
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -30,6 +29,7 @@ from mmcc.tools.footage import Begin, Footage
 from mmcc.tools.model import ToolModel
 from mmcc.tools.queries import Node, frame_at, is_photo, look_at, look_at_photo, look_over_photo, open_video, read_texts
 from mmcc.tools.stored import stored_corpus
+from mmcc.untrusted import read_json
 
 CALIBRATION = "calibration.json"
 LAST = 20.0  # seconds at a video's end that make the clip by default: about one step
@@ -232,7 +232,7 @@ def find_calibration(
     path = model.folder / CALIBRATION
     if path.is_file():
         try:
-            return Calibration.from_json(json.loads(path.read_text(encoding="utf-8"))), []
+            return Calibration.from_json(read_json(path, dict)), []
         except (OSError, ValueError) as error:
             raise InputError(path, f"cannot be read ({error})", "Remove it, or copy it again.") from None
     said = "probabilities are not calibrated"

@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import zipfile
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 
 from mmcc.errors import OutputError
 from mmcc.files import cache_folder, replacing
+from mmcc.untrusted import parse_json
 
 LIMIT = 4 << 30  # bytes: about a hundred hours of footage
 _VERSION = "2"  # of all entries: raise it when an old answer would be wrong
@@ -133,10 +135,11 @@ def _read(path: Path) -> Answer | None:
     try:
         with np.load(path, allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in stored.files}
-        facts = json.loads(arrays.pop(_FACTS).tobytes())
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, NotImplementedError):
+        facts = parse_json(arrays.pop(_FACTS).tobytes(), dict)
+    # RuntimeError: an entry that is marked as encrypted; zlib.error and MemoryError: a damaged one.
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error, RuntimeError, MemoryError):
         return None
-    return Answer(arrays, facts) if isinstance(facts, dict) else None
+    return Answer(arrays, facts)
 
 
 def render_cache(folder: Path, kinds: Mapping[str, KindSize], removed: int) -> str:

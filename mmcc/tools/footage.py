@@ -30,6 +30,7 @@ from mmcc.text import distinct, one_line, storable
 from mmcc.tools.cache import Answer, Cache
 from mmcc.tools.model import ToolModel
 from mmcc.tools.stored import stored_vectors
+from mmcc.untrusted import read_json, typed
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -244,8 +245,8 @@ def _read_all(
 
 def _is_whole(folder: Path) -> bool:
     try:
-        return bool(json.loads((folder / "manifest.json").read_bytes())["complete"])
-    except (OSError, ValueError, KeyError, TypeError):
+        return typed(read_json(folder / "manifest.json", dict), "complete", bool)
+    except (OSError, ValueError):
         return False
 
 
