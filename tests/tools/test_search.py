@@ -135,7 +135,7 @@ def test_an_index_of_another_corpus_or_a_damaged_one_is_refused(kitchen, tmp_pat
     searcher(kitchen, folder=index)
     shutil.copytree(kitchen.corpus, copy)
     manifest = json.loads((copy / "manifest.json").read_text())
-    (copy / "manifest.json").write_text(json.dumps(manifest | {"skipped": [["x", "gone"]]}))
+    (copy / "manifest.json").write_text(json.dumps(manifest | {"skipped": [{"path": "x", "reason": "gone"}]}))
     with pytest.raises(InputError, match="not from"):
         searcher(kitchen, copy, folder=index)
     whole = (index / "pi.npy").read_bytes()
