@@ -63,6 +63,22 @@ def test_only_report_draws_sheets_and_pages():
     assert {path.name for path in files} == {"sheets.py", "reliability.py"}  # the primitives, and a plot made of them
 
 
+def calls(path: Path) -> set[str]:
+    """The functions that a file calls, as they are written: "print", "json.loads"."""
+    return {ast.unparse(node.func) for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)}
+
+
+def test_all_output_and_all_untrusted_text_pass_one_place():
+    """What workers write to their own pipes is read where it is written."""
+    pipes = {"media/sandbox.py", "media/speech.py", "demo/demo.py"}
+    for path in (ROOT / "mmcc").rglob("*.py"):
+        place = path.relative_to(ROOT / "mmcc").as_posix()
+        if place != "terminal.py":
+            assert "print" not in calls(path), place
+        if place != "untrusted.py" and place not in pipes:
+            assert not {"json.loads", "json.load", "yaml.safe_load", "yaml.load"} & calls(path), place
+
+
 def test_importing_the_package_loads_nothing_heavy_or_optional(without_torch):
     heavy = {"numpy", "pyarrow", "av", "torch", "PIL", "moonshine_voice", "tqdm"}
     assert "mmcc.cli.main" in without_torch.package_loads and not heavy & without_torch.package_loads

@@ -127,3 +127,17 @@ def test_its_size_by_kind_and_what_clearing_leaves(tmp_path, monkeypatch, capsys
     assert told["removed"] > 74_000 and told["bytes"] == 0 and told["kinds"] == {}
     assert [path.name for path in tmp_path.rglob("*")] == ["notes", "mine.txt"]
     assert main(["cache"]) == 0 and "0.0 MB" in capsys.readouterr().out
+
+
+def test_an_entry_that_claims_to_be_encrypted_is_made_again(tmp_path):
+    make = Making(x=np.arange(3.0))
+    Cache(tmp_path).remember("kind", ["a"], make)
+    path = Cache(tmp_path).place("kind", ["a"]).with_suffix(".npz")
+    content = bytearray(path.read_bytes())
+    for mark, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):  # of an entry, and of the list of entries
+        at = content.find(mark)
+        while at >= 0:
+            content[at + flags] |= 1
+            at = content.find(mark, at + 4)
+    path.write_bytes(content)
+    assert Cache(tmp_path).remember("kind", ["a"], make).arrays["x"].tolist() == [0, 1, 2] and make.times == 2
