@@ -123,7 +123,7 @@ def test_an_index_is_kept_and_refused_for_another_model(kitchen, tmp_path, capsy
     capsys.readouterr()
     assert main([command[0], str(other), *command[2:]]) == 3
     shown = capsys.readouterr()
-    assert shown.out == "" and "was built with another model" in shown.err and "--rebuild" in shown.err
+    assert "was built with another model" in json.loads(shown.out)["error"]["cause"] and "--rebuild" in shown.err
     monkeypatch.undo()
     monkeypatch.setenv("MMCC_CACHE", str(kitchen.cache))
     assert main([command[0], str(other), *command[2:], "--rebuild"]) == 0
