@@ -27,10 +27,11 @@ from mmcc.tools.cycles import Walk, find_cycles
 from mmcc.tools.familiar import domain_warnings
 from mmcc.tools.footage import Footage, at_size, open_footage
 from mmcc.tools.model import ToolModel, open_model
+from mmcc.tools.orders import Unshuffled
 from mmcc.tools.search import Searcher, SearchResult
 from mmcc.tools.search_index import open_index, open_library
 from mmcc.tools.transitions import GAP, Change, find_changes
-from mmcc.tools.unshuffle import Unshuffled, unshuffle
+from mmcc.tools.unshuffle import unshuffle
 from mmcc.training.config import Config, load_config
 from mmcc.training.loop import TrainReport
 from mmcc.training.loop import train as run_training

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -39,10 +40,11 @@ def replacing(path: Path, *, durable: bool = True, shared: bool = False) -> Iter
     """A draft to write to, which takes the file's place when the block ends; until then the old file stays.
 
     `durable`: survive a power cut, at the price of two flushes. `shared`: several threads or processes may write this
-    file at the same time, so each needs a draft of its own; otherwise a draft that a killed process left is reused.
+    file at the same time, so each needs a draft of its own; otherwise a draft that a killed process left is replaced.
     """
     own = f".{os.getpid()}-{threading.get_ident()}" if shared else ""
     draft = path.with_name(f"{_DRAFT}{path.name}{own}")
+    _create(draft)
     try:
         yield draft
         if durable:
@@ -53,6 +55,13 @@ def replacing(path: Path, *, durable: bool = True, shared: bool = False) -> Iter
     finally:
         with suppress(OSError):
             draft.unlink(missing_ok=True)
+
+
+def _create(draft: Path) -> None:
+    """An empty file of our own: what a killed process left is removed, and a link that somebody put there is not
+    followed."""
+    draft.unlink(missing_ok=True)
+    os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_WRONLY, 0o666))
 
 
 def replace_bytes(path: Path, content: bytes) -> None:
@@ -74,7 +83,10 @@ def is_draft(path: Path) -> bool:
 def remove_drafts(folder: Path) -> None:
     """Remove drafts left by killed processes."""
     for draft in folder.glob(f"**/{_DRAFT}*"):
-        draft.unlink(missing_ok=True)
+        if draft.is_dir() and not draft.is_symlink():
+            shutil.rmtree(draft, ignore_errors=True)
+        else:
+            draft.unlink(missing_ok=True)
 
 
 def flush_to_disk(path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import PurePath
@@ -10,9 +9,8 @@ from threading import Lock
 
 from tqdm import tqdm
 
+from mmcc.terminal import bars_hidden
 from mmcc.text import one_line
-
-_OFF = None if sys.stderr else True  # None: tqdm checks whether stderr is a terminal
 
 
 class FileProgress:
@@ -21,7 +19,9 @@ class FileProgress:
     def __init__(self, total: int, what: str) -> None:
         done = "{n:.1f}" if total < 100 else "{n:.0f}"  # with few files, progress within one is visible
         form = f"{{l_bar}}{{bar}}| {done}/{{total}} videos [{{elapsed}}<{{remaining}}{{postfix}}]"
-        self._bar = tqdm(total=total, desc=what, disable=_OFF, leave=False, bar_format=form, dynamic_ncols=True)
+        self._bar = tqdm(
+            total=total, desc=what, disable=bars_hidden(), leave=False, bar_format=form, dynamic_ncols=True
+        )
         self._shares: dict[str, float] = {}
         self._done = 0
         self._lock = Lock()
@@ -45,7 +45,7 @@ class FileProgress:
 
 def bar(what: str) -> Callable[[list[str]], Iterable[str]]:
     """A bar over items that are each quick."""
-    return lambda items: tqdm(items, desc=what, disable=_OFF, leave=False, delay=1, dynamic_ncols=True)
+    return lambda items: tqdm(items, desc=what, disable=bars_hidden(), leave=False, delay=1, dynamic_ncols=True)
 
 
 @contextmanager

@@ -15,10 +15,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self, TypeVar, Union, get_args, get_origin, get_type_hints
 
-import yaml
-
 from mmcc.errors import InputError, UsageError
 from mmcc.registry import Registry, UnknownName
+from mmcc.untrusted import LARGEST_YAML, Malformed, parse_yaml, read_start
 
 Settings = TypeVar("Settings")
 REMEDY = "`mmcc train CORPUS --print-config` shows every setting and its value."
@@ -180,8 +179,8 @@ def parse_overrides(overrides: list[str]) -> dict[str, Any]:
         if not equals or not all(key.split(".")):
             raise UsageError(f"{override} is not of the form train.lr=1e-4.")
         try:
-            value: Any = yaml.safe_load(text) if text else ""
-        except yaml.YAMLError:
+            value: Any = parse_yaml(text) if text else ""
+        except Malformed:
             value = text
         for name in reversed(key.split(".")):
             value = {name: value}
@@ -192,13 +191,13 @@ def parse_overrides(overrides: list[str]) -> dict[str, Any]:
 def read_yaml(path: Path) -> dict[str, Any]:
     """A YAML file's mapping; InputError says what is wrong with it."""
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        content = parse_yaml(read_start(path, LARGEST_YAML).decode("utf-8"))
     except OSError as error:
         raise InputError(path, f"cannot be read: {error.strerror}", "Check the path.") from None
     except UnicodeDecodeError:
         raise InputError(path, "is not UTF-8 text", "Save it as UTF-8.") from None
-    except yaml.YAMLError as error:
-        raise InputError(path, f"is not valid YAML: {' '.join(str(error).split())}", REMEDY) from None
+    except Malformed as error:
+        raise InputError(path, str(error).removeprefix("it "), REMEDY) from None
     if content is None:
         return {}
     if not isinstance(content, dict) or not all(isinstance(key, str) for key in content):

@@ -3,17 +3,60 @@
 import json
 import math
 import os
+import re
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any
+
+# Control characters, line and paragraph separators, overrides of the direction of text, halves of surrogate pairs.
+# Joiners, which several scripts need, are fine.
+_UNSAFE = "\\x7f-\\x9f\\u2028\\u2029\\u202a-\\u202e\\u2066-\\u2069\\ud800-\\udfff"
+_UNPRINTABLE = re.compile(f"[\\x00-\\x1f{_UNSAFE}]")
+_UNPRINTABLE_IN_JSON = re.compile(f"[{_UNSAFE}]")  # JSON escapes the others itself
 
 
 def storable(text: str) -> str:
     """A file name that can be printed and stored: bytes that are not UTF-8 become U+FFFD."""
-    return text if text.isascii() else os.fsencode(text).decode("utf-8", "replace")
+    try:
+        return text if text.isascii() else os.fsencode(text).decode("utf-8", "replace")
+    except UnicodeEncodeError:  # half of a surrogate pair, which JSON can hold
+        return re.sub("[\ud800-\udfff]", "\N{REPLACEMENT CHARACTER}", text)
 
 
 def one_line(text: object) -> str:
     """Text as part of a printed line: file names may contain line breaks and terminal codes."""
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in storable(str(text)))
+    return _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", storable(str(text)))
+
+
+def printable(text: str) -> str:
+    """Lines of text without terminal codes."""
+    return "\n".join(map(one_line, text.split("\n")))
+
+
+def printable_json(content: Any, indent: int | None = None) -> str:
+    """Strict JSON that can be shown on a terminal: what is not printable is escaped, so that nothing is lost."""
+    return _UNPRINTABLE_IN_JSON.sub(_escaped, strict_json(content, indent, ensure_ascii=False))
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return json.dumps(found[0])[1:-1] if found[0] != "\x7f" else "\\u007f"
+
+
+def distinct(names: Sequence[Sequence[str]]) -> list[str]:
+    """One name for each thing, from its possible names, shortest first: the shortest that no other has.
+
+    >>> distinct([["v.mp4", "a/v.mp4"], ["v.mp4", "b/v.mp4"], ["w.mp4", "b/w.mp4"]])
+    ['a/v.mp4', 'b/v.mp4', 'w.mp4']
+    """
+    lengths = [0] * len(names)
+    while True:
+        chosen = [options[length] for options, length in zip(names, lengths, strict=True)]
+        uses = Counter(chosen)
+        unclear = [at for at, name in enumerate(chosen) if uses[name] > 1 and lengths[at] + 1 < len(names[at])]
+        if not unclear:
+            return chosen
+        for at in unclear:
+            lengths[at] += 1
 
 
 def counted(number: int, what: str) -> str:
@@ -43,9 +86,9 @@ def parse_clock(text: str) -> float:
     return seconds
 
 
-def strict_json(content: Any, indent: int | None = None) -> str:
+def strict_json(content: Any, indent: int | None = None, *, ensure_ascii: bool = True) -> str:
     """Standard JSON: NaN and infinity become null in a list, and are left out of an object."""
-    return json.dumps(_finite(content), allow_nan=False, indent=indent)
+    return json.dumps(_finite(content), allow_nan=False, indent=indent, ensure_ascii=ensure_ascii)
 
 
 def _finite(content: Any) -> Any:

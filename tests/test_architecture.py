@@ -31,7 +31,7 @@ MAY_IMPORT["report"] = {*MAY_IMPORT, "metrics"} - {"kitchen"}
 MAY_IMPORT["reproduce"] = {*MAY_IMPORT, "metrics", "locks"} - {"kitchen", "tools"}
 MAY_IMPORT["demo"] = {*MAY_IMPORT, "progress"}
 MAY_IMPORT["cli"] = {*MAY_IMPORT, "metrics", "progress", "__version__"}
-SHARED = {"errors", "extensions", "files", "registry", "settings", "text"}  # one home for what every room needs
+SHARED = {"errors", "extensions", "files", "registry", "settings", "terminal", "text", "untrusted"}  # for every room
 ROOMS = sorted(path.name for path in (ROOT / "mmcc").iterdir() if (path / "__init__.py").exists())
 
 
@@ -61,6 +61,22 @@ def test_only_report_draws_sheets_and_pages():
     drawing = r"^\s*from PIL import .*\bImage(Draw|Font)\b"
     files = [path for path in (ROOT / "mmcc" / "report").glob("*.py") if re.search(drawing, path.read_text(), re.M)]
     assert {path.name for path in files} == {"sheets.py", "reliability.py"}  # the primitives, and a plot made of them
+
+
+def calls(path: Path) -> set[str]:
+    """The functions that a file calls, as they are written: "print", "json.loads"."""
+    return {ast.unparse(node.func) for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)}
+
+
+def test_all_output_and_all_untrusted_text_pass_one_place():
+    """What workers write to their own pipes is read where it is written."""
+    pipes = {"media/sandbox.py", "media/speech.py", "demo/demo.py"}
+    for path in (ROOT / "mmcc").rglob("*.py"):
+        place = path.relative_to(ROOT / "mmcc").as_posix()
+        if place != "terminal.py":
+            assert "print" not in calls(path), place
+        if place != "untrusted.py" and place not in pipes:
+            assert not {"json.loads", "json.load", "yaml.safe_load", "yaml.load"} & calls(path), place
 
 
 def test_importing_the_package_loads_nothing_heavy_or_optional(without_torch):
@@ -126,6 +142,7 @@ CROSS_CUTTING = {  # tests of what no single module does
     "test_docs.py",
     "kitchen/test_frozen.py",  # whole videos, known by their checksums
     "kitchen/drawing/test_things.py",  # everything that recipes reach can be drawn
+    "cli/test_every_verb.py",  # what all commands print
     "training/test_baselines.py",  # whole runs of every objective
 }
 

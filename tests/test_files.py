@@ -56,3 +56,35 @@ def test_where_the_cache_is(monkeypatch, tmp_path):
     assert cache_folder() == tmp_path / "xdg" / "mmcc"
     monkeypatch.setenv("MMCC_CACHE", str(tmp_path / "mine"))
     assert cache_folder() == tmp_path / "mine"
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_a_link_in_the_place_of_a_draft_is_not_followed(tmp_path, shared):
+    precious = tmp_path / "precious.txt"
+    precious.write_text("years of work")
+    path = tmp_path / "manifest.json"
+    with replacing(path, shared=shared) as draft:
+        name = draft.name
+    path.unlink()
+    (tmp_path / name).symlink_to(precious)
+    with replacing(path, shared=shared) as draft:
+        assert not draft.is_symlink()
+        draft.write_text("new")
+    assert (path.read_text(), precious.read_text()) == ("new", "years of work") and not path.is_symlink()
+
+
+def test_a_link_in_the_place_of_the_file_is_replaced_not_followed(tmp_path):
+    (tmp_path / "precious.txt").write_text("years of work")
+    (tmp_path / "config.yaml").symlink_to(tmp_path / "precious.txt")
+    replace_text(tmp_path / "config.yaml", "new")
+    assert (tmp_path / "precious.txt").read_text() == "years of work"
+    assert (tmp_path / "config.yaml").read_text() == "new" and not (tmp_path / "config.yaml").is_symlink()
+
+
+def test_drafts_may_be_folders(tmp_path):
+    (tmp_path / "checkpoints" / ".tmp-00000001").mkdir(parents=True)
+    (tmp_path / "checkpoints" / ".tmp-00000001" / "model").touch()
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "checkpoints" / ".tmp-link").symlink_to(tmp_path / "elsewhere")
+    remove_drafts(tmp_path)
+    assert list((tmp_path / "checkpoints").iterdir()) == [] and (tmp_path / "elsewhere").is_dir()

@@ -1,5 +1,7 @@
 """A folder has one writer, and its lock dies with that writer."""
 
+import errno
+import fcntl
 import os
 import signal
 import subprocess
@@ -47,3 +49,30 @@ def test_a_child_leaves_its_parents_lock_alone(tmp_path):
         os.waitpid(child, 0)
         with pytest.raises(InputError, match="another mmcc"), only_writer(tmp_path):
             pass
+
+
+def test_a_link_in_the_place_of_the_lock_is_not_followed(tmp_path):
+    (tmp_path / "precious.txt").write_text("years of work")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / ".lock").symlink_to(tmp_path / "precious.txt")
+    with pytest.raises(InputError, match="is a link"), only_writer(tmp_path / "folder"):
+        pass
+    assert (tmp_path / "precious.txt").read_text() == "years of work"
+
+
+def test_a_lock_that_is_there_is_not_emptied(tmp_path):
+    (tmp_path / ".lock").write_text("of another program")
+    with only_writer(tmp_path):
+        pass
+    assert (tmp_path / ".lock").read_text() == "of another program"
+
+
+@pytest.mark.parametrize("number", [errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP])
+def test_a_file_system_without_locks_is_said_to_be_that(tmp_path, monkeypatch, number):
+    def refuse(*_: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    with pytest.raises(InputError, match="does not support locks") as caught, only_writer(tmp_path):
+        pass
+    assert "another mmcc" not in str(caught.value) and os.strerror(number) in caught.value.cause

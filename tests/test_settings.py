@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from mmcc.errors import UsageError
+from mmcc.errors import InputError, UsageError
 from mmcc.registry import Registry
 from mmcc.settings import (
     EitherOr,
@@ -17,6 +17,7 @@ from mmcc.settings import (
     flatten,
     merge,
     parse_overrides,
+    read_yaml,
     to_mapping,
 )
 
@@ -117,3 +118,16 @@ def test_an_override_without_a_value_or_a_name_is_refused(override):
 
 def test_settings_have_dotted_names():
     assert flatten(to_mapping(Drawing())) == {"shape.name": "square", "shape.side": 1.0, "ink": 3, "pencil": None}
+
+
+def test_aliases_within_aliases_end_at_once(tmp_path):
+    """Nine of them, one in another, took hours to turn into an error message."""
+    levels = "".join(f"  a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 10))
+    path = tmp_path / "config.yaml"
+    path.write_text(f"train:\n  a0: &a0 [1, 2]\n{levels}  lr: *a9\n")
+    with pytest.raises(InputError, match="alias"):
+        read_yaml(path)
+    path.write_text("train: " + "[" * 100_000)
+    with pytest.raises(InputError, match="nested too deeply"):
+        read_yaml(path)
+    assert parse_overrides(["train.lr=" + "[" * 5000]) == {"train": {"lr": "[" * 5000}}

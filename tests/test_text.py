@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from mmcc.text import clock, parse_clock, strict_json
+from mmcc.text import clock, distinct, parse_clock, strict_json
 
 
 def test_clock():
@@ -22,3 +22,11 @@ def test_parse_clock():
 
 def test_json_has_no_nan():
     assert strict_json({"a": math.nan, "b": [1.0, math.inf], "c": {"d": 2.0}}) == '{"b": [1.0, null], "c": {"d": 2.0}}'
+
+
+def test_names_are_told_apart_by_the_shortest_longer_ones():
+    assert distinct([["v", "a/v"], ["v", "b/v"], ["w", "b/w"]]) == ["a/v", "b/v", "w"]
+    assert distinct([["v", "b/v", "x/b/v"], ["v", "b/v", "y/b/v"], ["v", "a/v"]]) == ["x/b/v", "y/b/v", "a/v"]
+    assert distinct([["v", "a/v"], ["a/v", "x/a/v"]]) == ["v", "a/v"]
+    assert distinct([["v"], ["v"]]) == ["v", "v"]  # nothing longer is known
+    assert distinct([]) == []

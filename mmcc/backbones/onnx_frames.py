@@ -22,7 +22,6 @@ Shapes: P pictures, S side, C channels, T tokens, D dims.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -35,6 +34,7 @@ from mmcc.backbones import pictures
 from mmcc.backbones.base import FrameBackbone, checksum_of
 from mmcc.backbones.onnx_graph import Array, GraphInput, OnnxGraph, OnnxName, choose_output, shape_text
 from mmcc.errors import InputError, UsageError
+from mmcc.untrusted import read_json
 
 OPTIONS = ("size", "resize", "layout", "mean", "std", "output", "pooling")
 PREFERRED = ("image_embeds", "pooler_output")
@@ -122,13 +122,11 @@ def _layout(found: GraphInput) -> str:
 def _read_config(name: OnnxName) -> Mapping[str, Any]:
     path = name.path.with_name(_CONFIG)
     try:
-        config = json.loads(path.read_text(encoding="utf-8"))
+        config = read_json(path, dict)
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:
         raise InputError(path, f"cannot be read ({error})", "Repair or remove it, or give the options.") from None
-    if not isinstance(config, dict):
-        raise InputError(path, "has no settings", "Repair or remove it, or give the options.")
     return config
 
 

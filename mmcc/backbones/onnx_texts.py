@@ -20,7 +20,6 @@ Shapes: P texts, T tokens, D dims.
 from __future__ import annotations
 
 import importlib.util
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -32,6 +31,7 @@ from torch import Tensor
 from mmcc.backbones.base import TextBackbone, checksum_of
 from mmcc.backbones.onnx_graph import Array, OnnxGraph, OnnxName, choose_output, shape_text
 from mmcc.errors import InputError, MissingDependency, UsageError
+from mmcc.untrusted import read_json
 
 OPTIONS = ("tokenizer", "max_tokens", "output", "pooling")
 PREFERRED = ("text_embeds", "sentence_embedding")
@@ -158,9 +158,9 @@ def _padding(tokenizer: Any, config: dict[str, Any]) -> dict[str, Any]:
 
 def _read_config(path: Path) -> dict[str, Any]:
     try:
-        config = json.loads(path.read_text(encoding="utf-8"))
+        config = read_json(path, dict)
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:
         raise InputError(path, f"cannot be read ({error})", "Repair or remove it.") from None
-    return config if isinstance(config, dict) else {}
+    return config

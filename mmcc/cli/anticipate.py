@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from mmcc.cli.arguments import Arg
+from mmcc.cli.arguments import PICTURES, Arg
 from mmcc.cli.models import MODEL
 from mmcc.cli.output import answer, wrote
 from mmcc.errors import UsageError
@@ -17,7 +17,7 @@ def anticipate(
     clip: Annotated[str, Arg("a video file, a photo, or CORPUS:VIDEO-ID")],
     /,
     *,
-    steps: Annotated[Path | None, Arg("candidate steps, one per line", metavar="FILE")] = None,
+    steps: Annotated[Path | None, Arg("candidate steps, one per line; - reads them from stdin", metavar="FILE")] = None,
     task: Annotated[str | None, Arg("use the steps of this how-to task, by its title or id", metavar="NAME")] = None,
     crosstask: Annotated[
         Path | None,
@@ -31,7 +31,8 @@ def anticipate(
     ] = None,
     top: Annotated[int | None, Arg("how many steps to show (default: all)", metavar="N", least=1)] = None,
     plot: Annotated[
-        Path | None, Arg("draw how well calibrated the probabilities are on held-out videos", metavar="PNG")
+        Path | None,
+        Arg("draw how well calibrated the probabilities are on held-out videos", metavar="PICTURE", endings=PICTURES),
     ] = None,
     json: Annotated[bool, Arg("print it as JSON")] = False,
 ) -> int:
@@ -39,6 +40,7 @@ def anticipate(
 
     examples:
       mmcc anticipate kitchen soup.mp4 --steps steps.txt
+      printf 'serve the soup\nchop the onion\n' | mmcc anticipate kitchen soup.mp4 --steps -
       mmcc anticipate kitchen soup.mp4 --from 0:10 --to 0:25 --task "Make Pancakes" --crosstask crosstask_release
       mmcc anticipate runs/mine kitchen.corpus:k0007 --task "Make Pancakes" --plot reliability.png
     """

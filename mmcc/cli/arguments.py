@@ -14,11 +14,16 @@ import types
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, NoReturn, Union, get_args, get_origin, get_type_hints
 
+from mmcc.cli.completion import SHELLS, PrintCompletion
 from mmcc.errors import InputError, UsageError
+from mmcc.terminal import be_quiet
 
 Verb = Callable[..., int]
+PICTURES = (".png", ".jpg", ".jpeg", ".webp")  # what pictures are written as
+_COMPLETION = f"print a script that completes commands and flags: {', '.join(SHELLS)}"
+_QUIET = "print the answer and errors only: no progress, no warnings, no remarks"
 _IMPORT = "your module that registers encoders, objectives, evaluation tasks or data sets (repeatable)"
 
 
@@ -32,6 +37,7 @@ class Arg:
     above: float | None = None  # numbers must be greater
     least: float | None = None  # numbers must not be less
     most: float | None = None  # numbers must not be greater
+    endings: tuple[str, ...] = ()  # that the name of a file may have; a name without any is fine, too
 
 
 @dataclass(frozen=True)
@@ -39,9 +45,26 @@ class Overrides:
     """Marks a parameter that collects every `--dotted.name VALUE` of the command line in a dictionary."""
 
 
+class Misused(Exception):
+    """Words that are no command: argparse's own message, and how the command is used."""
+
+    def __init__(self, message: str, usage: str) -> None:
+        self.usage = usage
+        super().__init__(message)
+
+
+class _Parser(argparse.ArgumentParser):
+    """Leaves it to the caller to say what is wrong."""
+
+    def error(self, message: str) -> NoReturn:
+        raise Misused(f"{self.prog.removeprefix('mmcc').strip()}: {message}".removeprefix(": "), self.format_usage())
+
+
 def build_parser(prog: str, description: str, version: str, verbs: Iterable[Verb]) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog=prog, description=description, formatter_class=_Help)
+    parser = _Parser(prog=prog, description=description, formatter_class=_Help)
     parser.add_argument("--version", action="version", version=f"{prog} {version}")
+    shells: dict[str, Any] = {"choices": SHELLS, "metavar": "SHELL", "default": argparse.SUPPRESS}
+    parser.add_argument("--completion", action=PrintCompletion, help=_COMPLETION, **shells)
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for verb in verbs:
         summary, _, details = inspect.cleandoc(verb.__doc__ or "").partition("\n")
@@ -53,6 +76,7 @@ def build_parser(prog: str, description: str, version: str, verbs: Iterable[Verb
         for name, parameter in inspect.signature(verb).parameters.items():
             if not _is_taker(hints[name]):
                 _add(command, name, parameter, hints[name])
+        command.add_argument("-q", "--quiet", dest="_quiet", action="store_true", help=_QUIET)
         command.add_argument("--import", dest="_imports", action="append", default=[], metavar="MODULE", help=_IMPORT)
     return parser
 
@@ -62,6 +86,7 @@ def call(parser: argparse.ArgumentParser, arguments: list[str] | None) -> int:
     known, rest = parser.parse_known_args(arguments)
     values = vars(known)
     verb: Verb = values.pop("_verb")
+    be_quiet(values.pop("_quiet"))
     _import(values.pop("_imports"))
     dotted, unknown = _take_overrides(rest)
     taker = _overrides_of(verb)
@@ -160,6 +185,8 @@ def _converter(kind: Any, arg: Arg) -> Callable[[str], Any]:
         if kind is Path and not text:  # an unset variable; Path("") would be the current folder
             raise argparse.ArgumentTypeError("the path is empty")
         value = kind(text)
+        if arg.endings and value.suffix and value.suffix.lower() not in arg.endings:
+            raise argparse.ArgumentTypeError(f"{text!r} must end in {', '.join(arg.endings)}")
         if kind in (int, float):
             if value != value or value in (float("inf"), -float("inf")):
                 raise argparse.ArgumentTypeError(f"{text!r} is not a finite number")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-from mmcc.cli.arguments import Arg
+from mmcc.cli.arguments import PICTURES, Arg
 from mmcc.cli.models import MODEL
 from mmcc.cli.output import answer, wrote
 from mmcc.errors import UsageError
@@ -24,7 +24,9 @@ def cycles(
     top: Annotated[
         int, Arg("how many returning and how many non-returning cycles to show", metavar="N", least=1, most=100)
     ] = 3,
-    sheet: Annotated[Path | None, Arg("draw the cycles, with attention over the timeline", metavar="PNG")] = None,
+    sheet: Annotated[
+        Path | None, Arg("draw the cycles, with attention over the timeline", metavar="PICTURE", endings=PICTURES)
+    ] = None,
     json: Annotated[bool, Arg("print the cycles as JSON, with all weights")] = False,
 ) -> int:
     """Follow cycles: from a moment to its words, its future, that future's words, and back.

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 from mmcc.cli.arguments import Arg
-from mmcc.cli.exit_codes import EXIT_OK
+from mmcc.cli.output import answer
+from mmcc.terminal import note
 
 
 def demo(
@@ -34,6 +34,6 @@ def demo(
         start_over(output)
     tools: dict[str, Tool] = {"transitions": transitions, "cycles": cycles, "unshuffle": unshuffle}
     results = Demo(output, DemoSettings(), say, tools).run()
-    print((output / "results.json").read_text(encoding="utf-8") if json else demo_table(results))
-    print(f"\nSee {output / 'report.html'}, and the tools' sheets in {output / 'tools'}.", file=sys.stderr)
-    return EXIT_OK
+    code = answer(results, demo_table(results), as_json=json, indent=1)
+    note(f"See {output / 'report.html'}, and the tools' sheets in {output / 'tools'}.")
+    return code

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from mmcc.cli.arguments import Arg
-from mmcc.cli.exit_codes import EXIT_OK, EXIT_SKIPPED
+from mmcc.cli.exit_codes import EXIT_SKIPPED
+from mmcc.cli.output import answer
 from mmcc.errors import UsageError
 
 
@@ -62,8 +63,7 @@ def evaluate(
         raise UsageError(f"--imagenet is for the model {IMAGENET}, not for {run}.")
     which = int(checkpoint) if checkpoint.isdecimal() else checkpoint
     found = run_evaluation(run, corpus, tasks=asked, checkpoint=which, on=on, bars=bar, imagenet=imagenet)
-    content = strict_json(found.to_json(), indent=1)
     if output:
-        replace_text(output, f"{content}\n")
-    print(content if json else render_evaluation(found))
-    return EXIT_SKIPPED if asked and found.skipped else EXIT_OK
+        replace_text(output, strict_json(found.to_json(), indent=1) + "\n")
+    code = answer(found.to_json(), render_evaluation(found), as_json=json, indent=1)
+    return EXIT_SKIPPED if asked and found.skipped else code

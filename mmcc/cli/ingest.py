@@ -8,8 +8,9 @@ from typing import Annotated, Literal
 
 from mmcc.cli.arguments import Arg
 from mmcc.cli.exit_codes import EXIT_BAD_INPUT, EXIT_SKIPPED
-from mmcc.cli.output import answer, note
+from mmcc.cli.output import answer
 from mmcc.errors import UsageError
+from mmcc.terminal import note
 
 _SIZE = 128  # pixels
 

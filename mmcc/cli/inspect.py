@@ -6,7 +6,7 @@ import dataclasses
 from pathlib import Path
 from typing import Annotated
 
-from mmcc.cli.arguments import Arg
+from mmcc.cli.arguments import PICTURES, Arg
 from mmcc.cli.exit_codes import EXIT_SKIPPED
 from mmcc.cli.output import answer, wrote
 
@@ -17,7 +17,12 @@ def inspect(
     *,
     json: Annotated[bool, Arg("print the summary as JSON")] = False,
     sheet: Annotated[
-        Path | None, Arg("draw a contact sheet: a few videos, with the narration under the frames", metavar="PNG")
+        Path | None,
+        Arg(
+            "draw a contact sheet: a few videos, with the narration under the frames",
+            metavar="PICTURE",
+            endings=PICTURES,
+        ),
     ] = None,
 ) -> int:
     """Summarize a corpus: counts, coverage, and what is missing or could not be read.

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json as json_module
 import os
 from pathlib import Path
 from typing import Annotated, Any
 
 from mmcc.cli.arguments import Arg
-from mmcc.cli.exit_codes import EXIT_OK, EXIT_SKIPPED
+from mmcc.cli.exit_codes import EXIT_SKIPPED
+from mmcc.cli.output import answer
 from mmcc.errors import UsageError
 
 
@@ -81,5 +81,5 @@ def kitchen(
             workers=workers or os.cpu_count() or 1,
             progress=progress,
         )
-    print(json_module.dumps(report.to_json()) if json else render_kitchen(report, out))
-    return EXIT_SKIPPED if report.failed else EXIT_OK
+    code = answer(report.to_json(), render_kitchen(report, out), as_json=json)
+    return EXIT_SKIPPED if report.failed else code

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import sys
 import traceback
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 from mmcc import __version__
 from mmcc.cli.anticipate import anticipate
-from mmcc.cli.arguments import build_parser, call
+from mmcc.cli.arguments import Misused, build_parser, call
+from mmcc.cli.cache import cache
 from mmcc.cli.cycles import cycles
 from mmcc.cli.demo import demo
 from mmcc.cli.embed import embed
@@ -29,6 +31,7 @@ from mmcc.cli.ingest import ingest
 from mmcc.cli.inspect import inspect
 from mmcc.cli.kitchen import kitchen
 from mmcc.cli.neurons import neurons
+from mmcc.cli.output import answer_error, deliver
 from mmcc.cli.report import report
 from mmcc.cli.reproduce import reproduce
 from mmcc.cli.search import search
@@ -36,7 +39,8 @@ from mmcc.cli.train import train
 from mmcc.cli.transitions import transitions
 from mmcc.cli.unshuffle import unshuffle
 from mmcc.errors import Diverged, InputError, MissingDependency, OutputError, UsageError
-from mmcc.text import one_line
+from mmcc.terminal import be_quiet, complain, encodable
+from mmcc.text import printable
 
 _RESUME = "Finished work is saved; run the same command again to continue (train: with --resume)."
 
@@ -57,46 +61,75 @@ VERBS = (
     neurons,
     report,
     demo,
+    cache,
 )
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command; turn errors into a message for people and an exit code for scripts."""
+    """Run one command; turn errors into a message for people, JSON for programs that asked for it, and an exit code."""
     parser = build_parser("mmcc", "Learn how the world changes from narrated video.", __version__, VERBS)
     signal.signal(signal.SIGTERM, _terminate)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # help has letters that not every terminal has
+    as_json = "--json" in (sys.argv[1:] if arguments is None else arguments)
     try:
-        return call(parser, arguments)
-    except UsageError as error:
-        _complain(str(error), error.remedy)
-        return EXIT_USAGE
-    except Diverged as error:
-        _complain(str(error), error.remedy)
-        return EXIT_DIVERGED
-    except InputError as error:
-        _complain(f"{error.path}: {error.cause}", error.remedy)
-        return EXIT_BAD_INPUT
-    except OutputError as error:
-        _complain(str(error), error.remedy)
-        return EXIT_BAD_INPUT
-    except MissingDependency as error:
-        _complain(*str(error).split("\n", 1))
-        return EXIT_MISSING_DEPENDENCY
-    except KeyboardInterrupt:
-        _complain(f"stopped. {_RESUME}")
-        return EXIT_INTERRUPTED
-    except _Terminated:
-        _complain(f"terminated. {_RESUME}")
-        return EXIT_TERMINATED
+        code = call(parser, arguments)
+        deliver()
+        return code
+    except Misused as error:
+        _fail(_Failure(str(error), code=EXIT_USAGE), as_json, error.usage)
+        raise SystemExit(EXIT_USAGE) from None  # as argparse does
     except BrokenPipeError:  # the reader of our output has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_OK
-    except OSError as error:
-        _complain(f"{error.filename or 'the system'}: {error.strerror or error}", "Check its permissions and its disk.")
-        return EXIT_BAD_INPUT
-    except Exception:
-        traceback.print_exc()
-        _complain("internal error.", "Please report it with the lines above.")
-        return EXIT_BUG
+    except (Exception, KeyboardInterrupt, _Terminated) as error:
+        failure = _failure(error)
+        _fail(failure, as_json)
+        return failure.code
+    finally:
+        be_quiet(False)
+
+
+class _Failure(NamedTuple):
+    """What went wrong, as it is told."""
+
+    cause: str
+    remedy: str = ""
+    path: str | None = None
+    code: int = EXIT_BAD_INPUT
+
+
+def _failure(error: BaseException) -> _Failure:
+    match error:
+        case UsageError():
+            return _Failure(str(error), error.remedy, code=EXIT_USAGE)
+        case Diverged():
+            return _Failure(str(error), error.remedy, code=EXIT_DIVERGED)
+        case InputError():
+            return _Failure(error.cause, error.remedy, error.path)
+        case OutputError():
+            return _Failure(str(error), error.remedy)
+        case MissingDependency():
+            cause, remedy = str(error).split("\n", 1)
+            return _Failure(cause, remedy, code=EXIT_MISSING_DEPENDENCY)
+        case KeyboardInterrupt():
+            return _Failure(f"stopped. {_RESUME}", code=EXIT_INTERRUPTED)
+        case _Terminated():
+            return _Failure(f"terminated. {_RESUME}", code=EXIT_TERMINATED)
+        case OSError():
+            cause, place = error.strerror or str(error), error.filename
+            remedy = "Check its permissions and its disk."
+            return _Failure(cause, remedy, str(place)) if place else _Failure(f"the system: {cause}", remedy)
+    sys.stderr.write(encodable(printable("".join(traceback.format_exception(error))), sys.stderr))
+    return _Failure("internal error.", "Please report it with the lines above.", code=EXIT_BUG)
+
+
+def _fail(failure: _Failure, as_json: bool, usage: str = "") -> None:
+    if as_json:
+        answer_error(failure.path, failure.cause, failure.remedy, failure.code)
+    if usage:
+        sys.stderr.write(usage)
+    complain(f"{failure.path}: {failure.cause}" if failure.path else failure.cause, failure.remedy)
 
 
 class _Terminated(BaseException):
@@ -105,7 +138,3 @@ class _Terminated(BaseException):
 
 def _terminate(*_: object) -> NoReturn:
     raise _Terminated
-
-
-def _complain(line: str, remedy: str = "") -> None:
-    print(f"mmcc: {one_line(line)}" + (f"\n      {one_line(remedy)}" if remedy else ""), file=sys.stderr)

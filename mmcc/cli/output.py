@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mmcc.cli.exit_codes import EXIT_OK, EXIT_SKIPPED
-from mmcc.text import one_line
+from mmcc.terminal import encodable, note, show
+from mmcc.text import printable_json, strict_json
 
 if TYPE_CHECKING:
     from mmcc.corpus.source import Skipped
+
+SCHEMA = 1  # of errors, and of answers that have no number of their own
+_waiting: list[str] = []
 
 
 def answer(
@@ -22,11 +25,30 @@ def answer(
     as_json: bool,
     warnings: Sequence[str] = (),
     skipped: Sequence[Skipped] = (),
+    indent: int | None = None,
 ) -> int:
-    """Print the answer, then the warnings and what was skipped; the exit code says whether anything was."""
-    print(json.dumps(content, ensure_ascii=False) if as_json else text)
+    """Print the answer, then the warnings and what was skipped; the exit code says whether anything was.
+
+    JSON waits until the command has ended (`deliver`): if it fails after all, at its sheet, the error is all there is.
+    """
+    if as_json:
+        _waiting.append(_as_json({"schema": SCHEMA, **content}, indent))
+    else:
+        show(text)
     note(*warnings, *(f"skipped {each.path}: {each.reason}" for each in skipped))
     return EXIT_SKIPPED if skipped else EXIT_OK
+
+
+def deliver() -> None:
+    """Print the JSON that is waiting."""
+    while _waiting:
+        show(_waiting.pop(0))
+
+
+def answer_error(path: str | None, cause: str, remedy: str, code: int) -> None:
+    """A failure as JSON, in place of whatever was waiting."""
+    _waiting.clear()
+    show(_as_json({"schema": SCHEMA, "error": {"path": path, "cause": cause, "remedy": remedy, "code": code}}))
 
 
 def wrote(what: str, path: Path) -> None:
@@ -34,7 +56,6 @@ def wrote(what: str, path: Path) -> None:
     note(f"{what}: {path}")
 
 
-def note(*lines: str) -> None:
-    """Lines beside the answer, for people."""
-    for line in lines:
-        print(one_line(line), file=sys.stderr)
+def _as_json(content: Mapping[str, Any], indent: int | None = None) -> str:
+    text = printable_json(content, indent)
+    return text if encodable(text, sys.stdout) == text else strict_json(content, indent)

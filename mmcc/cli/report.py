@@ -9,6 +9,7 @@ from mmcc.cli.arguments import Arg
 from mmcc.cli.exit_codes import EXIT_OK
 from mmcc.cli.models import MODEL
 from mmcc.errors import UsageError
+from mmcc.terminal import show
 
 
 def report(
@@ -47,5 +48,5 @@ def report(
     opened = find_corpus(model, corpus)
     found = read_results(results) if results else evaluate(str(model.folder), opened.path, bars=bar).to_json()
     replace_text(output, model_report(model, opened, [found], cache=Cache.default(), bars=bar))
-    print(output)
+    show(str(output))
     return EXIT_OK

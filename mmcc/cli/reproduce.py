@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from mmcc.cli.arguments import Arg
-from mmcc.cli.exit_codes import EXIT_OK, EXIT_SKIPPED
+from mmcc.cli.exit_codes import EXIT_SKIPPED
+from mmcc.cli.output import answer
 from mmcc.errors import UsageError
 
 
@@ -48,7 +49,6 @@ def reproduce(
     from mmcc.reproduce.reproduce import ALL
     from mmcc.reproduce.reproduce import reproduce as run_reproduction
     from mmcc.reproduce.trainings import sensible_at_once
-    from mmcc.text import strict_json
 
     if table not in (*TABLES, ALL):
         raise UsageError(f"there is no table named {table}. Choose one of {', '.join((*TABLES, ALL))}.")
@@ -62,5 +62,5 @@ def reproduce(
         at_once=sensible_at_once() if at_once is None else at_once,
         imagenet=imagenet,
     )
-    print(strict_json(found.content, indent=1) if json else found.to_markdown())
-    return EXIT_SKIPPED if found.notes else EXIT_OK
+    code = answer(found.content, found.to_markdown(), as_json=json, indent=1)
+    return EXIT_SKIPPED if found.notes else code

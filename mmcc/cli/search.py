@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 from typing import Annotated
 
-from mmcc.cli.arguments import Arg
+from mmcc.cli.arguments import PICTURES, Arg
 from mmcc.cli.models import MODEL
 from mmcc.cli.output import answer, wrote
 from mmcc.errors import UsageError
@@ -31,7 +31,9 @@ def search(
     window: Annotated[
         float, Arg("leave out moments within this many seconds of a better one", metavar="SECONDS", least=0)
     ] = 10.0,
-    sheet: Annotated[Path | None, Arg("draw the moments, each with its narration", metavar="PNG")] = None,
+    sheet: Annotated[
+        Path | None, Arg("draw the moments, each with its narration", metavar="PICTURE", endings=PICTURES)
+    ] = None,
     index: Annotated[Path | None, Arg("folder of the index (default: in the cache)", metavar="DIR")] = None,
     rebuild: Annotated[bool, Arg("build the index again")] = False,
     json: Annotated[bool, Arg("print the moments as JSON")] = False,

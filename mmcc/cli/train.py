@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json as json_module
 from pathlib import Path
 from typing import Annotated
 
 from mmcc.cli.arguments import Arg, Overrides
 from mmcc.cli.exit_codes import EXIT_OK
+from mmcc.cli.output import answer
 from mmcc.errors import InputError, UsageError
 from mmcc.training.shipped import shipped_configs
 
@@ -45,6 +45,7 @@ def train(
       mmcc train recipes.corpus -o runs/paper --config paper --train.batch_size 128
       torchrun --nproc-per-node 2 -m mmcc train recipes.corpus -o runs/recipes
     """
+    from mmcc.settings import to_mapping
     from mmcc.training.config import load_config
     from mmcc.training.loop import render_training
     from mmcc.training.loop import train as run_training
@@ -57,11 +58,10 @@ def train(
         raise InputError(output, "contains no run to resume", "Start it without --resume.")
     chosen = load_config(config, [f"{name}={value}" for name, value in settings.items()])
     if print_config:
-        print(chosen.to_yaml(), end="")
-        return EXIT_OK
+        return answer({"config": to_mapping(chosen)}, chosen.to_yaml().rstrip("\n"), as_json=json)
     if output is None:
         raise UsageError("give the run's folder with -o RUN.")
     report = run_training(corpus, output, chosen, resume=resume, anyway=anyway)
     if talks():  # only one of several processes
-        print(json_module.dumps(report.to_json()) if json else render_training(report))
+        return answer(report.to_json(), render_training(report), as_json=json)
     return EXIT_OK

@@ -6,9 +6,10 @@ import shutil
 from pathlib import Path
 from typing import Annotated
 
-from mmcc.cli.arguments import Arg
+from mmcc.cli.arguments import PICTURES, Arg
 from mmcc.cli.models import MODEL
-from mmcc.cli.output import answer, note, wrote
+from mmcc.cli.output import answer, wrote
+from mmcc.terminal import note
 
 
 def transitions(
@@ -27,7 +28,9 @@ def transitions(
         bool, Arg("also find pairs whose second frame comes earlier, as when a dish is shown before it is made")
     ] = False,
     keep_blank: Annotated[bool, Arg("also consider blank frames, fades and titles")] = False,
-    sheet: Annotated[Path | None, Arg("draw the pairs, each frame with its narration", metavar="PNG")] = None,
+    sheet: Annotated[
+        Path | None, Arg("draw the pairs, each frame with its narration", metavar="PICTURE", endings=PICTURES)
+    ] = None,
     export: Annotated[
         Path | None,
         Arg("write chapters (WebVTT, ffmetadata, YouTube) and a step guide (HTML, Markdown)", metavar="DIR"),

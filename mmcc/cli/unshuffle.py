@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-from mmcc.cli.arguments import Arg
+from mmcc.cli.arguments import PICTURES, Arg
 from mmcc.cli.models import MODEL
 from mmcc.cli.output import answer, wrote
 
@@ -26,7 +26,9 @@ def unshuffle(
         Path | None,
         Arg("descriptions of the photos: a line for each, as given, or by name in a folder", metavar="FILE"),
     ] = None,
-    sheet: Annotated[Path | None, Arg("draw the order, with the probability of each link", metavar="PNG")] = None,
+    sheet: Annotated[
+        Path | None, Arg("draw the order, with the probability of each link", metavar="PICTURE", endings=PICTURES)
+    ] = None,
     copy_to: Annotated[Path | None, Arg("write numbered copies of the photos to a new folder", metavar="DIR")] = None,
     json: Annotated[bool, Arg("print it as JSON")] = False,
 ) -> int:

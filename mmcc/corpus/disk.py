@@ -4,7 +4,6 @@ Afterwards every question ("what lies beside this video?", "where is this id?") 
 stays linear for folders of a hundred thousand files. Videos are never opened here.
 """
 
-import json
 import os
 import re
 import unicodedata
@@ -15,6 +14,7 @@ from typing import NamedTuple
 from mmcc.corpus.source import Skipped
 from mmcc.errors import InputError
 from mmcc.text import one_line, storable
+from mmcc.untrusted import parse_json, read_start
 
 # fmt: off
 VIDEO_SUFFIXES = frozenset((
@@ -236,17 +236,10 @@ class MediaIndex:
 def read_info(path: Path) -> Info:
     """Id, title and caption languages from a yt-dlp info.json; ValueError says why it cannot be used."""
     try:
-        if path.stat().st_size > _MAX_INFO_BYTES:
-            raise ValueError("too large for an info.json")
-        content = json.loads(path.read_text(encoding="utf-8-sig", errors="replace"))
+        text = read_start(path, _MAX_INFO_BYTES).decode("utf-8-sig", errors="replace")
+        content = parse_json(text, dict, finite=False)
     except OSError as error:
         raise ValueError(f"cannot be read: {error.strerror}") from None
-    except json.JSONDecodeError:
-        raise ValueError("not valid JSON") from None
-    except RecursionError:
-        raise ValueError("nested too deeply") from None
-    if not isinstance(content, dict):
-        raise ValueError("not a JSON object")
     languages = {}
     for key in ("subtitles", "automatic_captions"):
         listed = content.get(key)

@@ -39,6 +39,7 @@ from mmcc.corpus.thinning import thin
 from mmcc.errors import InputError
 from mmcc.files import replace_text, writing
 from mmcc.locks import only_writer
+from mmcc.untrusted import read_json, typed
 
 FOLDER = "embeddings"
 _DESCRIPTION = "encoder.json"
@@ -263,6 +264,9 @@ def _frames(video: Video, kept: NDArray[np.int64]) -> NDArray[np.uint8]:
 def _read_description(folder: Path) -> Encoder:
     path = folder / _DESCRIPTION
     try:
-        return Encoder(**json.loads(path.read_text(encoding="utf-8")))
+        content = read_json(path, dict)
+        for name, kind in (("name", str), ("checksum", str), ("reads", str), ("dims", int)):
+            typed(content, name, kind)
+        return Encoder(**content)
     except (OSError, ValueError, TypeError) as error:
         raise InputError(path, f"cannot be read ({error})", f"Remove {folder} and embed again.") from None

@@ -80,10 +80,17 @@ def find_source(
         source = read_crosstask(src, videos=videos, captions=captions, media_suffixes=suffixes, language=language)
         if not features and not any(item.media for item in source.items) and any(src.glob("features/*.npy")):
             cause = "has features but no videos"
-            raise InputError(src, cause, "Run again with --features RATE (vectors per second).")
+            raise InputError(src, cause, "mmcc ingest --features RATE reads them, at RATE vectors per second.")
         return source
     if is_youcook2(src):
         return read_youcook2(src, captions)
     if videos is not None:
         raise InputError(src, "is a plain folder", "--videos is for a CrossTask release or a HowTo100M index.")
-    return read_folder(src, captions=captions, media_suffixes=suffixes, language=language)
+    try:
+        return read_folder(src, captions=captions, media_suffixes=suffixes, language=language)
+    except InputError as error:
+        arrays = src.suffix in FEATURE_SUFFIXES or (src.is_dir() and any(src.rglob("*.npy")))
+        if features or not arrays:
+            raise
+        hint = "Feature arrays (.npy) are read by mmcc ingest --features RATE."
+        raise InputError(error.path, error.cause, f"{error.remedy} {hint}") from None

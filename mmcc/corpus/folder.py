@@ -26,8 +26,9 @@ from mmcc.corpus.source import Item, Skipped, Source
 from mmcc.errors import InputError
 from mmcc.text import one_line, storable
 
-__all__ = ["CAPTION_SUFFIXES", "VIDEO_SUFFIXES", "MediaIndex", "read_folder"]
+__all__ = ["CAPTION_SUFFIXES", "NO_VIDEOS", "VIDEO_SUFFIXES", "MediaIndex", "read_folder"]
 
+NO_VIDEOS = "has no videos"
 _BARE_ID = re.compile(r"[A-Za-z0-9_-]{11}\Z")
 
 
@@ -99,12 +100,11 @@ def _refuse_without_videos(root: Path, index: MediaIndex, media_suffixes: frozen
         if path == storable(str(root)):
             raise InputError(root, reason, "Ask for permission to read it, or copy it elsewhere.")
     skipped = f"; {len(index.skipped)} skipped, e.g. {one_line(': '.join(index.skipped[0]))}" if index.skipped else ""
-    raise InputError(root, f"has no videos{skipped}", _looked_for(media_suffixes))
+    raise InputError(root, f"{NO_VIDEOS}{skipped}", _looked_for(media_suffixes))
 
 
 def _looked_for(media_suffixes: frozenset[str]) -> str:
-    hint = "" if ".npy" in media_suffixes else " Feature arrays (.npy) need --features RATE."
-    return f"Looked for files ending in {' '.join(sorted(media_suffixes))}.{hint}"
+    return f"Looked for files ending in {' '.join(sorted(media_suffixes))}."
 
 
 class _Library:

@@ -22,6 +22,7 @@ import pyarrow as pa
 from mmcc.corpus.source import Task
 from mmcc.errors import InputError
 from mmcc.files import replace_bytes
+from mmcc.untrusted import Malformed, read_json, typed
 
 FORMAT = "mmcc-corpus"
 FORMAT_VERSION = 1
@@ -106,20 +107,41 @@ class Manifest:
             lacks = "it has no manifest.json" if folder.exists() else "no such folder"
             raise InputError(folder, f"is not a corpus ({lacks})", "Create one with: mmcc ingest SRC -o CORPUS")
         try:
-            content = json.loads(path.read_bytes())
-            if content["format"] != FORMAT:
+            content = read_json(path, dict)
+            if typed(content, "format", str) != FORMAT:
                 raise ValueError(f"its format is {content['format']!r}")
-            if content["version"] > FORMAT_VERSION:
+            if typed(content, "version", int) > FORMAT_VERSION:
                 raise InputError(path, f"has format version {content['version']}", "Update mmcc to read it.")
-            fields = {f.name: content[f.name] for f in dataclasses.fields(cls)}
-            fields["tasks"] = {
-                key: Task(**{**task, "steps": tuple(task["steps"])}) for key, task in content["tasks"].items()
-            }
-            if fields["encoding"] not in get_args(Encoding):
-                raise ValueError(f"its encoding is {fields['encoding']!r}")
-            return cls(**fields)
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            return cls._of(content)
+        except (ValueError, TypeError) as error:
             raise InputError(path, f"is damaged ({error})", "Ingest again into a new folder.") from None
+
+    @classmethod
+    def _of(cls, content: dict[str, Any]) -> Manifest:
+        """With values of the right types; ValueError or TypeError says which is not."""
+        kinds = {"encoding": str, "fps": float, "size": int, "fit": str, "mode": str, "counts": dict, "skipped": list}
+        kinds |= {"tasks": dict, "sealed": int, "complete": bool}
+        fields: dict[str, Any] = {name: typed(content, name, kind) for name, kind in kinds.items()}
+        fields["quality"] = typed(content, "quality", int, optional=True)
+        if fields["encoding"] not in get_args(Encoding):
+            raise Malformed(f"its encoding is {fields['encoding']!r}")
+        if not fields["fps"] > 0 or fields["size"] < 0 or fields["sealed"] < 0:
+            raise Malformed("fps, size or sealed is negative, or fps is 0")
+        for state in fields["counts"]:
+            typed(fields["counts"], state, int)
+        for each in fields["skipped"]:
+            if not isinstance(each, dict) or not all(isinstance(each.get(name), str) for name in ("path", "reason")):
+                raise Malformed("skipped should list paths and reasons")
+        fields["tasks"] = {name: _task(typed(fields["tasks"], name, dict)) for name in fields["tasks"]}
+        return cls(**fields)
+
+
+def _task(content: dict[str, Any]) -> Task:
+    steps = typed(content, "steps", list)
+    if not all(isinstance(step, str) for step in steps):
+        raise Malformed("the steps of a task should be text")
+    names = {name: typed(content, name, str) for name in ("id", "title", "url")}
+    return Task(**names, steps=tuple(steps), primary=typed(content, "primary", bool))
 
 
 def is_corpus(folder: Path) -> bool:

@@ -16,7 +16,6 @@ whether a person marked it as useful for cooking (`--captions narration.json`):
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import replace
@@ -27,6 +26,7 @@ from mmcc.corpus.source import CaptionFile, Item, Skipped, Source, Still, Task
 from mmcc.errors import InputError
 from mmcc.media.utterances import Utterance
 from mmcc.text import storable
+from mmcc.untrusted import read_json
 
 _VIDEOS = "videos.json"
 _SPLITS = ("train", "validation", "test")
@@ -85,12 +85,9 @@ def read_youcook2(root: Path, narration: Path | None = None, *, apart: bool = Tr
 
 def _load(path: Path, remedy: str) -> dict[str, Any]:
     try:
-        listed = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
+        return read_json(path, dict)
+    except (OSError, ValueError) as error:
         raise InputError(path, f"cannot be read ({error})", remedy) from None
-    if not isinstance(listed, dict):
-        raise InputError(path, "is not a JSON object", remedy)
-    return listed
 
 
 def _read_narration(path: Path, useful: bool, skipped: list[Skipped]) -> dict[str, tuple[Utterance, ...]]:

@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 from mmcc.corpus import Corpus, Video
 from mmcc.corpus.thinning import thin
+from mmcc.corpus.vectors import stored_manifest
 from mmcc.data.config import DataConfig
 from mmcc.data.rng import Use, generator
-from mmcc.data.splits import some_of, videos_for
+from mmcc.data.splits import some_of, videos_for, why_none_for
 from mmcc.data.vocabulary import has_words
 from mmcc.errors import InputError
 
@@ -174,9 +175,11 @@ class UsableVideos:
         if not len(corpus):
             raise InputError(corpus.path, "has no videos", "Add some with: mmcc ingest SRC -o CORPUS")
         if not reasons:
-            cause = f"none of its {len(corpus)} videos is in the {purpose} split"
+            cause = why_none_for(corpus, purpose)
             raise InputError(corpus.path, cause, "Ingest more videos.")
-        remedy = "Put caption files beside the videos and ingest again, or ingest with --transcribe."
+        has_sound = stored_manifest(corpus).encoding != "float32"
+        hear = ", or ingest with --transcribe" if has_sound else ""
+        remedy = f"Put caption files beside the videos and ingest again{hear}."
         if set(reasons.values()) == {"no captions"}:
             raise InputError(corpus.path, f"none of its {len(reasons)} {purpose} videos has captions", remedy)
         cause = f"none of its {len(reasons)} {purpose} videos is usable: {self.why_unusable()}"

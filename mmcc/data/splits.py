@@ -13,6 +13,7 @@ import re
 from typing import NamedTuple
 
 from mmcc.corpus import Corpus
+from mmcc.text import counted
 
 
 class Fold(NamedTuple):
@@ -54,6 +55,17 @@ def videos_for(corpus: Corpus, purpose: str, held_out: float, fold: str | None =
     if purpose == "test":
         return corpus.split("validation")
     return _either_side(corpus.split("train"), purpose, held_out)
+
+
+def why_none_for(corpus: Corpus, purpose: str) -> str:
+    """Why no video is for a purpose. A corpus may have validation videos by name that are its test videos."""
+    named = len(corpus.split("validation"))
+    if purpose != "validation" or corpus.split("test") or not named:
+        who = f"none of its {len(corpus)} videos is" if len(corpus) > 1 else "has no video"
+        return f"{who} for {purpose}"
+    tested = f"its {named} validation videos serve as test videos" if named > 1 else "its validation video is its test"
+    training = counted(len(corpus.split("train")), "training video")
+    return f"none is for validation: {tested}, as it has no test split, and {training} are too few to hold one out"
 
 
 def _either_side(training: list[str], purpose: str, held_out: float) -> list[str]:

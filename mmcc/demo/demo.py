@@ -26,7 +26,7 @@ from mmcc.demo.results import CROSS_MODAL, MMCC_PLUS, PARTS, demo_results, share
 from mmcc.errors import InputError, OutputError
 from mmcc.evaluation.evaluate import evaluate
 from mmcc.evaluation.runs import LAST, find_checkpoint
-from mmcc.files import replace_text
+from mmcc.files import is_draft, replace_text
 from mmcc.kitchen.plan import KitchenSettings, plan
 from mmcc.kitchen.write import write_kitchen
 from mmcc.media.video import Sampling
@@ -38,6 +38,7 @@ from mmcc.tools.model import open_model
 from mmcc.training.config import load_config
 from mmcc.training.loop import train
 from mmcc.training.run import CONFIG
+from mmcc.untrusted import read_json
 
 STAGES = "stages.json"
 _OURS = (STAGES, "kitchen", "corpus", "runs", "evaluations", "footage", "tools", "report.html", "results.json")
@@ -241,7 +242,7 @@ def _open(out: Path, identity: dict[str, Any]) -> _Done:
     path = out / STAGES
     try:
         out.mkdir(parents=True, exist_ok=True)
-        there = sorted(each.name for each in out.iterdir() if each.name != STAGES)
+        there = sorted(each.name for each in out.iterdir() if each.name != STAGES and not is_draft(each))
     except OSError as error:
         raise InputError(out, f"cannot be used: {error.strerror}", "Choose a folder you can write to.") from None
     if not path.is_file():
@@ -251,7 +252,7 @@ def _open(out: Path, identity: dict[str, Any]) -> _Done:
         new.save()  # first, so that a demo that is killed at once can be resumed
         return new
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = read_json(path, dict)
         known = _Done(path, content["identity"], list(content["finished"]), dict(content["seconds"]))
     except (OSError, ValueError, KeyError, TypeError):
         raise InputError(path, "cannot be read", "Start over with --fresh (make demo FRESH=1).") from None

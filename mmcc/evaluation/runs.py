@@ -6,16 +6,14 @@ RUN/checkpoints/<step>/config.json, model.safetensors, config.yaml, vocabulary.t
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
 from mmcc.errors import InputError
 from mmcc.pretrained import shipped_names, with_shipped
+from mmcc.untrusted import LARGEST_YAML, parse_yaml, read_json, read_start, typed
 
 if TYPE_CHECKING:
     from mmcc.data.vocabulary import Vocabulary
@@ -48,9 +46,9 @@ class Checkpoint:
         for path in (self.folder / CORPUS, self.folder.parent.parent / CORPUS):
             if path.is_file():
                 try:
-                    content = json.loads(path.read_text(encoding="utf-8"))
-                    if not isinstance(content, dict) or not {"size", "fit", "fps"} <= content.keys():
-                        raise ValueError("it lacks size, fit or fps")
+                    content = read_json(path, dict)
+                    for name, kind in (("size", int), ("fit", str), ("fps", float)):
+                        typed(content, name, kind)
                 except (OSError, ValueError) as error:
                     remedy = "Copy it again from where the run was made."
                     raise InputError(path, f"cannot be read ({error})", remedy) from None
@@ -94,15 +92,15 @@ def _best_step(newest: Path) -> int:
     """0 where the run has not been validated yet."""
     path = newest / "training_state.json"
     try:
-        return int(json.loads(path.read_text(encoding="utf-8"))["best_step"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        return typed(read_json(path, dict), "best_step", int)
+    except (OSError, ValueError) as error:
         raise InputError(path, f"cannot be read ({error})", "Name the checkpoint: last, or a step.") from None
 
 
 def _settings(path: Path) -> Mapping[str, Any]:
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, yaml.YAMLError) as error:
+        content = parse_yaml(read_start(path, LARGEST_YAML).decode("utf-8"))
+    except (OSError, ValueError) as error:
         raise InputError(path, f"cannot be read ({error})", "Copy it again from where the run was made.") from None
     if not isinstance(content, Mapping):
         raise InputError(path, "contains no settings", "Copy it again from where the run was made.")

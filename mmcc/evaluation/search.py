@@ -3,7 +3,7 @@
     text t       π_t · π_v
     after u      g_fwd(z_u) · π_v
     before u     g_back(z_u) · π_v
-    from s to t  S(u → v) = (π_s · π_u + π_t · π_v) / 2, v later in u's video
+    from s to t  S(u → v) = (π_s · π_u + π_t · π_v) / 2, v a second or more later in u's video
 
 The last is the logarithm of Eq. 12 with retrieval by two texts in place of concreteness, and without its predictions.
 Measured with 80 pairs of steps of one task as queries over 100 kitchen test videos: of the five best hits each, 12 in
@@ -25,6 +25,8 @@ Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
 
 BLOCK = 1 << 16  # nodes: 32 MB of 128 dims at a time
+GAP = 1.0  # seconds between the sides of a change: what is nearer is one moment
+_ROUNDING = 1e-6  # seconds
 _AT_FIRST = 64  # times as many candidates as hits: neighbouring seconds score alike
 
 
@@ -67,17 +69,21 @@ def hide_near(scores_N: Floats, nodes: SearchableNodes, video: int, time: float,
     scores_N[first:last][near] = -np.inf
 
 
-def changes(nodes: SearchableNodes, first_D: Floats, second_D: Floats) -> tuple[Floats, Ints]:
-    """S(u → v) of every u with its best v [N], and that v [N]; -inf for the last frame of a video."""
+def changes(nodes: SearchableNodes, first_D: Floats, second_D: Floats, gap: float = GAP) -> tuple[Floats, Ints]:
+    """S(u → v) of every u with its best v [N] at least `gap` seconds later, and that v [N]; -inf without such a v."""
     from_N, to_N = (scores_of(nodes.pi, text) for text in (first_D, second_D))
     score_N, partner_N = np.full(len(from_N), -np.inf, np.float32), np.zeros(len(from_N), np.int64)
     edges = np.flatnonzero(np.diff(nodes.video, prepend=-1, append=-1)).tolist()
     for first, last in pairwise(edges):
-        backwards = to_N[first + 1 : last][::-1]
+        backwards = to_N[first:last][::-1]
         best = np.maximum.accumulate(backwards)
         place = np.maximum.accumulate(np.where(backwards == best, np.arange(len(best)), 0))
-        partner_N[first : last - 1] = (last - 1 - place)[::-1]
-        score_N[first : last - 1] = (from_N[first : last - 1] + best[::-1]) / 2
+        best, place = best[::-1], (last - 1 - place)[::-1]  # of each node and all after it
+        times = np.asarray(nodes.time[first:last])
+        later = np.searchsorted(times, times + gap - _ROUNDING)
+        has = np.flatnonzero(later < last - first)
+        partner_N[first + has] = place[later[has]]
+        score_N[first + has] = (from_N[first + has] + best[later[has]]) / 2
     return score_N, partner_N
 
 

@@ -13,7 +13,7 @@ from functools import cached_property
 from mmcc.corpus import Corpus
 from mmcc.corpus.source import Task
 from mmcc.data.config import DataConfig
-from mmcc.data.splits import videos_for
+from mmcc.data.splits import videos_for, why_none_for
 from mmcc.errors import InputError
 from mmcc.evaluation.task import PRIMARY, RELATED, VALIDATION, Needs, WhichVideos
 
@@ -40,7 +40,7 @@ class EvaluationVideos:
         self.corpus = corpus
         test = corpus.ids if on == "all" else videos_for(corpus, on, held_out, fold)
         if not test:
-            cause = f"none of its {len(corpus)} videos is for {on}"
+            cause = why_none_for(corpus, on)
             remedy = "Give some a split; or, if the model saw none of them in training, measure on all: --on all."
             raise InputError(corpus.path, cause, remedy)
         self.related = [each for each in test if self._is_related(each)]

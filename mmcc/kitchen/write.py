@@ -28,6 +28,7 @@ from mmcc.kitchen.worker import FilesOf, annotation_of, to_job
 from mmcc.locks import LOCK, only_writer
 from mmcc.media.sandbox import Job, Limits, WorkerPool
 from mmcc.text import counted
+from mmcc.untrusted import read_json
 
 NAME = "kitchen.json"
 Progress = Callable[[str, float], None]
@@ -144,7 +145,7 @@ def _claimed(out: Path, planned: Sequence[Planned], settings: KitchenSettings) -
 
 def _read(path: Path) -> Any:
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return read_json(path, dict)
     except (OSError, ValueError):
         raise InputError(path, "cannot be read", "Delete it with its folder, and write the kitchen again.") from None
 

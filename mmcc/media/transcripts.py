@@ -6,7 +6,6 @@ HowTo100M publishes one `caption.json` of up to 10 GB: {"<video id>": {"start": 
 
 import csv
 import io
-import json
 import math
 import mmap
 import re
@@ -16,6 +15,7 @@ from typing import Any
 
 from mmcc.errors import InputError
 from mmcc.media.rolling_captions import ShownCue, Word, words_of
+from mmcc.untrusted import parse_json
 
 SILENT = 0.6  # Whisper's own default no_speech_threshold: above it, Whisper treats a segment as hallucinated
 
@@ -59,7 +59,7 @@ def _index(data: mmap.mmap, path: Path, wanted: Container[str] | None, remedy: s
         if not entry:
             raise InputError(path, f"is cut off or not valid after byte {position:,} of {len(data):,}", remedy)
         try:
-            video_id = str(json.loads(entry[1]))
+            video_id = str(parse_json(entry[1], object))
         except ValueError as error:
             raise InputError(path, f"has an unreadable video id at byte {position:,}", remedy) from error
         if wanted is None or video_id in wanted:
@@ -71,9 +71,9 @@ def _index(data: mmap.mmap, path: Path, wanted: Container[str] | None, remedy: s
 def read_json(text: str, name: str, video_id: str | None = None) -> list[ShownCue]:
     """The cues of a JSON transcript in any known layout; `video_id` picks one video where the file holds many."""
     try:
-        content = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InputError(name, f"is not valid JSON ({str(error)[:100]})", JSON_REMEDY) from error
+        content: Any = parse_json(text, object, finite=False)  # Whisper writes NaN
+    except ValueError as error:
+        raise InputError(name, f"cannot be used: {str(error)[:100]}", JSON_REMEDY) from error
     if isinstance(content, dict) and not _is_lists(content):
         content = _one_video(content, name, video_id)
     if isinstance(content, dict):

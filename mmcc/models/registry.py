@@ -23,7 +23,10 @@ from mmcc.models.weights import WeightsError, load_weights
 from mmcc.pretrained import with_shipped
 from mmcc.registry import Registry, UnknownName
 from mmcc.settings import UnknownSetting, build, to_mapping
+from mmcc.untrusted import read_json, typed
 
+_BYTES = 2  # of a weight, at least
+_USUAL = 100_000  # of what a model without such weights may be told: their number of rows
 CONFIG_FILE, WEIGHTS_FILE = "config.json", "model.safetensors"  # the names the hub expects
 
 
@@ -80,12 +83,12 @@ class Network(nn.Module, ABC):
         try:
             if (model_type := description.pop("model_type")) != cls.model_type:
                 raise ValueError(f"its model_type is {model_type}, not {cls.model_type}")
-            sizes = [int(description.pop(name)) for name in cls.sizes]
+            sizes = [_size(description, name, folder / WEIGHTS_FILE) for name in cls.sizes]
             model = cls(build(ModelConfig, description, "model"), *sizes)
         except UnknownSetting as error:
             raise WeightsError(path, str(error), error.remedy) from error
-        except (KeyError, TypeError, ValueError) as error:
-            raise _not_a_configuration(path, error) from error
+        except (KeyError, TypeError, ValueError, OverflowError, MemoryError, RuntimeError) as error:
+            raise _not_a_configuration(path, error) from error  # the last two: torch cannot make tensors so large
         load_weights(model, folder / WEIGHTS_FILE)
         return model.eval()
 
@@ -112,14 +115,22 @@ def load_network(folder: str | Path) -> Network:
 
 def _read_description(path: Path) -> dict[str, Any]:
     try:
-        description = json.loads(path.read_text())
+        description = read_json(path, dict)
     except FileNotFoundError:
         raise WeightsError(path, "no such file", "A saved model is a folder that contains this file.") from None
     except (ValueError, OSError) as error:
         raise _not_a_configuration(path, error) from error
-    if not isinstance(description, dict):
-        raise _not_a_configuration(path, ValueError("it has no settings"))
     return description
+
+
+def _size(description: dict[str, Any], name: str, weights: Path) -> int:
+    """A size beside the configuration; ValueError if there cannot be so many weights in the file."""
+    size = typed(description, name, int)
+    del description[name]
+    most = weights.stat().st_size // _BYTES if weights.is_file() else _USUAL
+    if not 0 <= size <= max(most, _USUAL):
+        raise ValueError(f"{name} is {size}")
+    return size
 
 
 def _not_a_configuration(path: Path, error: Exception) -> WeightsError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from mmcc.report.gallery import Thumbnail, card, row
-from mmcc.report.html import Markup, element
+from mmcc.report.html import Markup, element, quoted
 from mmcc.text import clock, one_line
 from mmcc.tools.anticipate import RankedSteps
 from mmcc.tools.queries import frame_at
@@ -56,7 +56,8 @@ def anticipation_card(found: RankedSteps, shown: str, later: Collection[str], no
     items = [
         element(
             "li",
-            f"{text} ",
+            quoted("span", text),
+            " ",
             element("span", f"{100 * probability:.0f}\N{NO-BREAK SPACE}%", class_="faint"),
             *([element("span", " ✓", class_="good")] if text in later else []),
         )

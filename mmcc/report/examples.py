@@ -17,6 +17,7 @@ from mmcc.report.html import Markup, element
 from mmcc.report.page import Section
 from mmcc.report.transitions import transition_card
 from mmcc.report.unshuffle import order_card
+from mmcc.text import counted
 from mmcc.tools.anticipate import RankedSteps, anticipate, clip_of
 from mmcc.tools.cache import Cache
 from mmcc.tools.cycles import find_cycles
@@ -122,7 +123,7 @@ def cycles(context: ReportContext) -> Section:
     count = found.count
     lead = (
         "From a frame to its words, to its predicted future, to that future’s words, and back. Below each cycle, what "
-        f"every edge attends to over the segment. Of {count.cycles:,} cycles in {len(found.videos)} videos, "
+        f"every edge attends to over the segment. Of {count.cycles:,} cycles in {counted(len(found.videos), 'video')}, "
         f"{count.returned:,} return to where they started ({count.by_chance:,.0f} by chance) and {count.forward:,} "
         "go forward."
     )
@@ -160,7 +161,7 @@ def orders(context: ReportContext) -> Section:
     lead = (
         "The labelled clips of a video, shuffled, in the order that the model finds most probable, from frames alone. "
         "The number is a clip’s true place; green if it does come after the one before it. Kendall’s τ is 1 for the "
-        f"true order and 0 on average for a guess; here {mean:.2f} on average over {len(placed)} videos."
+        f"true order and 0 on average for a guess; here {mean:.2f} on average over {counted(len(placed), 'video')}."
     )
     chosen = {"Among the best": placed[:2], "In the middle": placed[len(placed) // 2 :][:1], "The worst": placed[-1:]}
     shown = [

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from mmcc.media.jpeg import encode_jpeg
 from mmcc.metrics import Interval
-from mmcc.report.html import Markup, element, joined
+from mmcc.report.html import Markup, element, joined, quoted
 
 _QUALITY = 85
 _LARGEST = 192  # pixels a side: a tile is about 120 wide, and a page holds hundreds
@@ -44,11 +44,12 @@ def row(tiles: Sequence[Thumbnail], *, arrows: bool = False) -> Markup:
 
 def tile(shown: Thumbnail) -> Markup:
     sign = _MARKS.get(shown.mark, "")
-    title = element("span", f"{shown.title} ", element("span", sign, class_=shown.mark or None), class_="place")
+    sign_mark = element("span", sign, class_=shown.mark or None)
+    title = element("span", f"{shown.title} ", sign_mark, class_="place", dir="auto")
     if shown.pixels is None:
-        content: list[str] = [element("blockquote", shown.caption or "…"), title]
+        content: list[str] = [quoted("blockquote", shown.caption or "…"), title]
     else:
-        below = [element("br"), shown.caption] if shown.caption else []
+        below = [quoted("div", shown.caption)] if shown.caption else []
         again = [] if shown.below is None else [picture(shown.below, "")]
         content = [picture(shown.pixels, shown.caption or shown.title), *again, title, *below]
     return element("figure", *content, class_=f"tile {shown.mark}".strip())
@@ -57,7 +58,7 @@ def tile(shown: Thumbnail) -> Markup:
 def card(title: str, *content: Markup, note: str = "") -> Markup:
     """A box with a heading."""
     said = [element("p", note, class_="note")] if note else []
-    return element("div", element("h3", title), *content, *said, class_="card")
+    return element("div", element("h3", title, dir="auto"), *content, *said, class_="card")
 
 
 def cards(made: Sequence[Markup]) -> Markup:

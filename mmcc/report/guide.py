@@ -18,7 +18,7 @@ from mmcc.corpus.disk import read_info, youtube_id
 from mmcc.media.jpeg import encode_jpeg
 from mmcc.media.stills import read_stills
 from mmcc.report.chapters import SHORTEST, shortened
-from mmcc.report.html import Markup, element
+from mmcc.report.html import Markup, element, quoted
 from mmcc.report.page import Section, warning, write_page
 from mmcc.text import clock
 from mmcc.tools.footage import Footage
@@ -134,7 +134,7 @@ def _side(guide: Guide, word: str, frame: int, text: str) -> Markup:
         picture = element("img", src=source, alt=f"{word}, at {clock(time)}", style=_STILL)
     link = guide.link(time)
     caption = element("figcaption", f"{word} · ", element("a", clock(time), href=link) if link else clock(time))
-    said = element("p", f"“{text}”") if text else element("p", "nothing is said", class_="faint")
+    said = quoted("p", f"“{text}”") if text else element("p", "nothing is said", class_="faint")
     return element("figure", caption, element("a", picture, href=link) if link else picture, said, style=_FIGURE)
 
 

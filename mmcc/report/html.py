@@ -28,6 +28,11 @@ def element(name: str, /, *children: str, **attributes: str | float | None) -> M
     return Markup(f"<{name}{given}>" + ("" if name in _VOID else f"{joined(children)}</{name}>"))
 
 
+def quoted(name: str, /, *children: str, **attributes: str | float | None) -> Markup:
+    """An element with text that is not ours: in whatever language and direction its first letters say."""
+    return element(name, *children, **attributes, dir="auto", lang="")
+
+
 def joined(parts: Iterable[str], between: str = "") -> Markup:
     """Parts joined, each escaped unless it is markup."""
     return Markup(safe(between).join(safe(part) for part in parts))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -20,8 +19,10 @@ from mmcc.tools.cache import Cache
 from mmcc.tools.familiar import familiarity
 from mmcc.tools.model import ToolModel
 from mmcc.tools.neurons import find_neurons
+from mmcc.untrusted import read_json
 
 Bars = Callable[[str], Progress]
+_LARGEST_RESULTS = 1 << 28  # bytes: every figure lists its videos
 _BY_CHANCE = 0.05  # share of strange videos: about one in a hundred is a false alarm
 _PARTS: Mapping[str, Callable[[ReportContext], Section]] = {
     "what comes next": examples.nexts,
@@ -51,7 +52,7 @@ def model_report(
     for part in bars("drawing")(parts) if bars else parts:
         sections.append(_PARTS[part](context))
     sections.append(_neurons(model, corpus, cache))
-    sections += [*training.data(model, corpus, ids), training.training(found)]
+    sections += [*training.data(model, found, corpus, ids), training.training(found)]
     lines = [training.lead(model, found, corpus, ids), *(filter(None, map(headline, evaluations[:1]))), *extra]
     lines += [warning(f"Warning: {line}") for line in _unfamiliar(context)]
     return write_page(title or f"{model.adapter.name}: what it has learned", lines, sections)
@@ -65,7 +66,7 @@ def _unfamiliar(context: ReportContext) -> list[str]:
 
 def held_out(corpus: Corpus, found: Checkpoint) -> list[str]:
     """The corpus's test videos; only those of tasks with known steps, if there are any."""
-    test = videos_for(corpus, "test", found.setting("data.held_out", 0.05))
+    test = videos_for(corpus, "test", found.setting("data.held_out", 0.05), found.setting("data.fold", None))
     if not test:
         remedy = "Ingest more videos, or choose a corpus that has some with --corpus; "
         remedy += "mmcc evaluate RUN --corpus CORPUS --on all measures without a page."
@@ -90,10 +91,10 @@ def find_corpus(model: ToolModel, named: Path | None) -> Corpus:
 def read_results(path: Path) -> Evaluation:
     """Results written by `mmcc evaluate -o`."""
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = read_json(path, dict, largest=_LARGEST_RESULTS)
     except (OSError, ValueError) as error:
         raise InputError(path, f"cannot be read ({error})", "Write it with mmcc evaluate -o FILE.") from None
-    if not isinstance(content, dict) or not isinstance(content.get("tasks"), dict) or content.get("schema") != 1:
+    if not isinstance(content.get("tasks"), dict) or content.get("schema") != 1:
         raise InputError(path, "was not written by mmcc evaluate", "Write it with mmcc evaluate -o FILE.")
     return content
 

@@ -8,6 +8,8 @@ from mmcc.report.page import Section, warning, write_page
 from mmcc.text import clock
 from mmcc.tools.neurons import AMONG, FoundNeurons
 
+AT_CHANCE = "no better than chance"
+
 
 def render(found: FoundNeurons) -> str:
     """A table with a line per neuron."""
@@ -15,7 +17,8 @@ def render(found: FoundNeurons) -> str:
     for each in found.neurons:
         where = f"{each.moments[0].video} {clock(each.moments[0].time)}" if each.moments else ""
         lines.append(
-            f"{each.kind:<5} {each.word:<14} {each.neuron:>6} {each.correlation:>6.2f} {each.chance:>7.2f}  {where}"
+            f"{each.kind:<5} {each.word:<14} {each.neuron:>6} {each.correlation:>6.2f} {each.chance:>7.2f}  "
+            f"{where if each.above_chance else AT_CHANCE}"
         )
     return "\n".join(lines)
 
@@ -47,4 +50,6 @@ def _card(found: FoundNeurons, at: int) -> Markup:
         said = moment.text or (moment.video if pixels is None else "")
         pictures.append(Thumbnail(pixels, clock(moment.time), said, below=below))
     note = f"neuron {neuron.neuron}, ρ = {neuron.correlation:.2f} (chance {neuron.chance:.2f})"
+    if not neuron.above_chance:  # pictures would suggest that it stands for something
+        return card(f"“{neuron.word}” ({neuron.kind}): {AT_CHANCE}", note=note)
     return card(f"“{neuron.word}” ({neuron.kind})", row(pictures), note=note)

@@ -20,12 +20,13 @@ body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(
   margin: 0 auto; padding: 1.5rem; }
 h1 { font-size: 1.6rem; } h2 { font-size: 1.25rem; margin-top: 2.5rem; } h3 { font-size: 1rem; margin-top: 2rem; }
 nav ul { padding-left: 1.2rem; } a { color: var(--c0); }
-.scroll { overflow-x: auto; } table { border-collapse: collapse; font-size: 0.86rem; white-space: nowrap; }
-th, td { padding: 0.28rem 0.7rem; text-align: left; } thead th { border-bottom: 2px solid var(--ink); }
+.scroll { overflow-x: auto; } table { border-collapse: collapse; font-size: 0.86rem; }
+th, td { padding: 0.28rem 0.5rem; text-align: start; } thead th { border-bottom: 2px solid var(--ink); }
 tbody th { font-weight: normal; } tr.rule > * { border-top: 1px solid var(--line); }
 .figure { text-align: right; font-variant-numeric: tabular-nums; } .quoted, .note, .faint { color: var(--faint); }
 .note { font-size: 0.86rem; margin: 0.4rem 0; }
-.warning { display: block; border-left: 4px solid var(--bad); padding-left: 0.8rem; }
+.warning { display: block; border-inline-start: 4px solid var(--bad);
+  padding-inline-start: 0.8rem; }
 svg { width: 100%; max-width: 46rem; height: auto; display: block; color: var(--ink); }
 svg .grid { stroke: var(--line); } svg .faint { fill: var(--faint); } svg .whisker { stroke-width: 1.6; }
 svg .series-0 { fill: var(--bar); } svg .series-1 { fill: var(--ours); }
@@ -86,7 +87,7 @@ def write_page(title: str, lead: Sequence[str], sections: Sequence[Section]) -> 
     ]
     body = element(
         "body",
-        element("h1", title),
+        element("h1", title, dir="auto"),
         *(element("p", line) for line in lead),
         element("nav", element("ul", *links), aria_label="contents"),
         element("main", *(_section(section, place) for section, place in zip(sections, places, strict=True))),
@@ -109,4 +110,4 @@ def listed(lines: Sequence[str]) -> Markup:
 
 
 def _section(section: Section, place: str) -> Markup:
-    return element("section", element("h2", section.title, id=place), joined(section.blocks, "\n"))
+    return element("section", element("h2", section.title, id=place, dir="auto"), joined(section.blocks, "\n"))

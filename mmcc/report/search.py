@@ -6,7 +6,7 @@ from pathlib import Path
 
 from mmcc.media.photos import read_photo
 from mmcc.report.sheets import Tile, draw_sheet
-from mmcc.text import clock, one_line
+from mmcc.text import clock, counted, one_line
 from mmcc.tools.search import FrameHit, SearchResult
 
 _PER_ROW = 5  # tiles
@@ -15,7 +15,7 @@ _LARGEST = 512  # pixels on a photo's longer side: more than a tile shows
 
 def render(found: SearchResult, width: int = 140) -> str:
     """A table with a line per hit, none longer than `width`."""
-    lines = [f"{len(found.hits)} moments {one_line(found.question)}:", ""]
+    lines = [f"{counted(len(found.hits), 'moment')} {one_line(found.question)}:", ""]
     names = max((len(one_line(hit.moments[0].footage.name)) for hit in found.hits), default=0)
     for place, hit in enumerate(found.hits, 1):
         when = " → ".join(f"{clock(moment.time):>7}" for moment in hit.moments)

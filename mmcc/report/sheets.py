@@ -31,6 +31,8 @@ _WORDS = "#e7eefb"  # the background of text shown as a picture
 _MARKS = {"good": "#15803d", "bad": "#c62828"}
 _REGULAR = ("NotoSans-Regular.ttf", "DejaVuSans.ttf", "LiberationSans-Regular.ttf", "Arial.ttf", "Arial Unicode.ttf")
 _BOLD = ("NotoSans-Bold.ttf", "DejaVuSans-Bold.ttf", "LiberationSans-Bold.ttf", "Arial Bold.ttf")
+_QUALITY = 90  # of JPEG and WebP
+_KINDS = {"": "PNG", ".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".webp": "WEBP"}
 _PLAIN = str.maketrans({"·": "|", "…": "...", "→": "->", "—": "-", "\N{EN DASH}": "-", "α": "a", "β": "b"})
 
 
@@ -62,7 +64,7 @@ class Heading(NamedTuple):
 
 
 def draw_sheet(path: Path, title: str, rows: Sequence[Sequence[Tile]], **options: Any) -> None:
-    """Write a sheet as a PNG file; the options are those of `sheet_image`."""
+    """Write a sheet as a PNG, JPEG or WebP file; the options are those of `sheet_image`."""
     save(sheet_image(title, rows, **options), path)
 
 
@@ -100,11 +102,13 @@ def sheet_image(
     return sheet
 
 
-def save(drawing: Image.Image, path: Path, *, quality: int | None = None) -> None:
-    """Reduce a drawing to the size it is shown at and write it as a PNG; as a JPEG if `quality` is given."""
-    options: dict[str, Any] = {"format": "PNG", "optimize": True}
-    if quality is not None:
-        options = {"format": "JPEG", "quality": quality}
+def save(drawing: Image.Image, path: Path, *, quality: int = _QUALITY) -> None:
+    """Reduce a drawing to the size it is shown at and write it as its name says; without an ending, as a PNG."""
+    kind = _KINDS.get(path.suffix.lower())
+    if kind is None:
+        raise InputError(path, f"pictures are not written as {path.suffix}", "Name it .png, .jpg or .webp.")
+    options: dict[str, Any] = {"optimize": True} if kind == "PNG" else {"quality": quality}
+    options["format"] = kind
     try:
         with replacing(path, durable=False) as draft:
             drawing.reduce(DETAIL).save(draft, **options)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mmcc.metrics import counted
 from mmcc.report.html import Markup, element, joined
@@ -93,6 +93,13 @@ class Table:
                 best = max(shown.values())
                 marked |= {(r, c) for r, value in shown.items() if value == best}
         return frozenset(marked)
+
+
+def unranked(table: Table, why: str) -> Table:
+    """The same without anything in bold, and the reason above its notes: for figures that mean nothing."""
+    columns = tuple(replace(column, better=0) for column in table.columns)
+    rows = tuple(replace(row, cells=tuple(replace(cell, strong=False) for cell in row.cells)) for row in table.rows)
+    return replace(table, columns=columns, rows=rows, notes=(why, *table.notes))
 
 
 def figure_text(cell: Cell, digits: int) -> str:
@@ -177,7 +184,7 @@ def latex_text(text: str) -> str:
 
 
 def _html_figure(cell: Cell, digits: int, strong: bool) -> str:
-    text = figure_text(cell, digits)
+    text = figure_text(cell, digits).replace("± ", "±\N{NO-BREAK SPACE}")  # a narrow page breaks before it
     return element("strong", text) if strong else text
 
 

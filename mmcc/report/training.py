@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mmcc.corpus import Corpus
-from mmcc.data.splits import videos_for
+from mmcc.data.segments import UsableVideos
 from mmcc.errors import InputError
 from mmcc.evaluation.runs import Checkpoint
 from mmcc.objectives.spec import ObjectiveSpec, spec_of
@@ -18,10 +18,12 @@ from mmcc.report.page import Section, titled
 from mmcc.report.plots import Curve, curves
 from mmcc.report.tables import Cell, Column, Row, Table, to_html
 from mmcc.settings import flatten, to_mapping
+from mmcc.text import counted
 from mmcc.tools.model import ToolModel
 from mmcc.training.config import Config
 from mmcc.training.run import CONFIG, METRICS, read_metrics
 
+_PICTURES = 6  # of a corpus
 _POINTS = 200  # of a curve: more would not be visible
 _VALIDATED = {
     "cycle_rank_hard": "cycle rank",
@@ -44,19 +46,23 @@ def lead(model: ToolModel, found: Checkpoint, corpus: Corpus, shown: Sequence[st
     steps = int(found.folder.name) if found.folder.name.isdecimal() else found.setting("train.steps", None)
     took = f" in {steps:,} steps" if isinstance(steps, int) else ""
     if is_own(model, corpus):
-        count = len(videos_for(corpus, "train", found.setting("data.held_out", 0.05)))
-        source = f"{count:,} narrated videos"
-        below = f"Below it is shown {len(shown):,} other videos, which it has not seen."
+        source = counted(len(trained_on(found, corpus)), "narrated video")
+        below = f"Below it is shown {counted(len(shown), 'other video')}, which it has not seen."
     else:
         source = f"narrated videos, of a corpus of {model.videos:,}" if model.videos else "narrated videos"
-        below = f"Below it is shown {len(shown):,} test videos of {corpus.path.name}."
+        below = f"Below it is shown {counted(len(shown), 'test video')} of {corpus.path.name}."
     return f"{model.adapter.name} learned {purpose}{took}, from {source}, without any labels of steps. {below}"
 
 
-def data(model: ToolModel, corpus: Corpus, videos: Sequence[str]) -> list[Section]:
-    """What the model was trained on, and the corpus shown here if it is another one."""
+def trained_on(found: Checkpoint, corpus: Corpus) -> list[str]:
+    """The videos of its own corpus that a model learned from: those of the training split with captions."""
+    return UsableVideos(corpus, "train", Config.from_yaml(found.folder / CONFIG).data).ids
+
+
+def data(model: ToolModel, found: Checkpoint, corpus: Corpus, videos: Sequence[str]) -> list[Section]:
+    """What the model was trained on, and the corpus with the videos shown here if it is another one."""
     if is_own(model, corpus):
-        return [_of_corpus("What it was trained on", corpus, videos)]
+        return [_of_corpus("What it was trained on", corpus, trained_on(found, corpus))]
     recorded = Section("What it was trained on", (element("p", _as_recorded(model)),))
     return [recorded, _of_corpus("What it is shown here", corpus, videos)]
 
@@ -65,7 +71,7 @@ def _as_recorded(model: ToolModel) -> str:
     """From the model's own record: the corpus shown may be a part of it, a copy, or something else."""
     if model.assumed:
         return "The model has no record of it."
-    many = f"{model.videos:,} videos" if model.videos else "videos"
+    many = counted(model.videos, "video") if model.videos else "videos"
     kind = f"vectors of {model.feature_dims}" if model.feature_dims else f"{model.size} pixels"
     return f"A corpus of {many} ({kind}, {model.fps:g} a second), according to the model’s own record."
 
@@ -78,13 +84,15 @@ def _of_corpus(title: str, corpus: Corpus, videos: Sequence[str]) -> Section:
     manifest = corpus.manifest
     kind = f"vectors of {manifest.size}" if manifest.encoding == "float32" else f"{manifest.size} pixels"
     facts = (
-        f"{corpus.path.name}: {len(every):,} videos, {hours:.1f} hours, {sum(len(v.times) for v in every):,} frames "
-        f"({kind}, {manifest.fps:g} a second), {said:,} utterances, {len(corpus.tasks)} tasks with labelled steps "
+        f"{corpus.path.name}: {counted(len(every), 'video')}, {hours:.1f} hours, "
+        f"{counted(sum(len(v.times) for v in every), 'frame')} ({kind}, {manifest.fps:g} a second), "
+        f"{counted(said, 'utterance')}, {counted(len(corpus.tasks), 'task')} with labelled steps "
         "(used for testing only)."
     )
     blocks = [element("p", facts)]
     if manifest.encoding != "float32":
-        blocks.append(row([_moment(corpus, videos[at * len(videos) // 6]) for at in range(6)]))
+        count = min(_PICTURES, len(videos))
+        blocks.append(row([_moment(corpus, videos[at * len(videos) // count]) for at in range(count)]))
     return Section(title, tuple(blocks))
 
 

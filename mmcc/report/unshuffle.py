@@ -15,7 +15,7 @@ from mmcc.report.gallery import Thumbnail, card, row
 from mmcc.report.html import Markup
 from mmcc.report.sheets import Tile, draw_sheet
 from mmcc.text import one_line
-from mmcc.tools.unshuffle import EQUAL, LABELLED, PHOTOS, Thing, Unshuffled, UnshuffleResult
+from mmcc.tools.orders import EQUAL, LABELLED, PHOTOS, Thing, Unshuffled, UnshuffleResult
 
 if TYPE_CHECKING:
     from mmcc.media.pictures import Pixels

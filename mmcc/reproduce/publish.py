@@ -13,7 +13,7 @@ from mmcc.evaluation.results import SCHEMA
 from mmcc.files import replace_text, writing
 from mmcc.metrics import bootstrap
 from mmcc.report.page import Section, listed, titled, write_page
-from mmcc.report.tables import Table, notes_as_markdown, to_html, to_latex, to_markdown
+from mmcc.report.tables import Table, notes_as_markdown, to_html, to_latex, to_markdown, unranked
 from mmcc.reproduce import plan
 from mmcc.reproduce.findings import Findings, on_common_videos
 from mmcc.reproduce.pictures import PICTURES, Picture, learning_curves
@@ -41,6 +41,10 @@ def publish(runner: Runner, shown: list[str], seeds: int | None) -> Published:
     """Lay out the tables and write everything to the runner's folder."""
     found = {name: runner.findings.of_table(plan.measures_of(name), plan.seeds_of(name, seeds)) for name in shown}
     tables = {name: LAYOUTS[name](found[name]) for name in shown}
+    if runner.budget.name == plan.QUICK.name:
+        tables = {
+            name: [unranked(table, f"{_QUICK} None is in bold.") for table in some] for name, some in tables.items()
+        }
     lines = _curves(runner, shown, seeds)
     content = {
         "schema": SCHEMA,

@@ -10,7 +10,6 @@ measured, becomes a note; the others continue.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -37,6 +36,7 @@ from mmcc.reproduce.store import Store, fingerprint
 from mmcc.reproduce.trainings import Say, Training, train_run, train_side_by_side
 from mmcc.training.checkpoints import MANIFEST, Checkpoints, TrainingProgress, read_progress
 from mmcc.training.config import Config
+from mmcc.untrusted import read_json
 
 
 @dataclass(frozen=True)
@@ -204,7 +204,7 @@ class Runner:
         if progress is None or progress.step != job.config.train.steps:
             return False
         found = find_checkpoint(self.folder(job))
-        weights = json.loads((found.folder / MANIFEST).read_text(encoding="utf-8"))[WEIGHTS_FILE]
+        weights = read_json(found.folder / MANIFEST, dict)[WEIGHTS_FILE]
         self.trained[job.run, job.seed] = Trained(found, int(found.folder.name), weights)
         return True
 

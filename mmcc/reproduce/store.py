@@ -15,6 +15,7 @@ import mmcc
 from mmcc.evaluation.results import SCHEMA, TaskResult
 from mmcc.files import replace_text, writing
 from mmcc.text import strict_json
+from mmcc.untrusted import read_json
 
 MEASURES = 2  # raised when tasks measure something else or more, so that stored results are measured again
 
@@ -37,7 +38,7 @@ class Store:
     def load(self, key: str, task: str, expected: str) -> TaskResult | None:
         """None where there is no valid result."""
         try:
-            content = json.loads(self.path(key, task).read_text(encoding="utf-8"))
+            content = read_json(self.path(key, task), dict)
             return TaskResult.from_json(content["result"]) if content["fingerprint"] == expected else None
         except (OSError, ValueError, KeyError, TypeError):
             return None

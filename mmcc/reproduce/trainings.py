@@ -27,6 +27,7 @@ import torch
 from tqdm import tqdm
 
 from mmcc.reproduce.plan import Job
+from mmcc.terminal import bars_hidden
 from mmcc.training.bar import StepBar
 from mmcc.training.config import Config
 from mmcc.training.loop import train
@@ -77,7 +78,8 @@ def train_side_by_side(
     }  # no locks: a killed process would keep them
     waiting = list(trainings)
     running: dict[int, tuple[SpawnProcess, Training]] = {}
-    with tqdm(total=sum(each.left for each in trainings), desc="train", unit="step", disable=None, leave=False) as bar:
+    total, hidden = sum(each.left for each in trainings), bars_hidden()
+    with tqdm(total=total, desc="train", unit="step", disable=hidden, leave=False) as bar:
         try:
             while waiting or running:
                 for each in _ready(waiting, [one for _, one in running.values()])[: at_once - len(running)]:

@@ -9,7 +9,7 @@ Shapes: T steps, E kinds of evidence.
 
 from __future__ import annotations
 
-import json
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -22,18 +22,20 @@ from mmcc.corpus.format import is_corpus
 from mmcc.corpus.source import Skipped, Task
 from mmcc.errors import InputError
 from mmcc.evaluation.calibration import Calibration, uncalibrated
-from mmcc.text import clock
+from mmcc.text import clock, storable
 from mmcc.tools.cache import Answer, Cache
 from mmcc.tools.familiar import familiarity
 from mmcc.tools.footage import Begin, Footage
 from mmcc.tools.model import ToolModel
 from mmcc.tools.queries import Node, frame_at, is_photo, look_at, look_at_photo, look_over_photo, open_video, read_texts
 from mmcc.tools.stored import stored_corpus
+from mmcc.untrusted import read_json
 
 CALIBRATION = "calibration.json"
 LAST = 20.0  # seconds at a video's end that make the clip by default: about one step
 _TEST_VIDEOS = 200  # enough for an error of half a percent, and a minute on a small machine
 _MAX_STEPS, _MAX_LETTERS = 10_000, 1000  # anything longer is not a list of steps
+_MAX_BYTES = 4 * _MAX_STEPS * _MAX_LETTERS
 Progress = Callable[[list[str]], Iterable[str]]
 
 
@@ -48,6 +50,11 @@ class Clip:
     notes: tuple[str, ...] = ()  # assumptions and warnings for the user
     strange: bool = False  # unlike what the model was trained on
     footage: Footage | None = None
+
+    @property
+    def full_path(self) -> str:
+        """Of the video (CORPUS:ID in a corpus), or of the photo."""
+        return self.footage.full_path if self.footage else storable(str(Path(self.name).absolute()))
 
 
 @dataclass(frozen=True)
@@ -77,6 +84,7 @@ class RankedSteps:
         return {
             "schema": 1,
             "clip": self.clip.name,
+            "path": self.clip.full_path,
             "from": self.clip.start,
             "to": self.clip.end,
             "steps": [
@@ -167,9 +175,10 @@ def clip_of(model: ToolModel, footage: Footage, start: float, end: float, cache:
 
 
 def read_steps(path: Path) -> list[str]:
-    """One step per line; empty lines are ignored."""
+    """One step per line; empty lines are ignored. "-" is stdin."""
     try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
+        content = sys.stdin.buffer.read(_MAX_BYTES) if str(path) == "-" else _start_of(path, _MAX_BYTES)
+        lines = content.decode("utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         cause = getattr(error, "strerror", None) or "is not UTF-8 text"
         raise InputError(path, f"cannot be read ({cause})", "Write a text file with one step per line.") from None
@@ -179,6 +188,11 @@ def read_steps(path: Path) -> list[str]:
     if len(steps) > _MAX_STEPS or max(map(len, steps)) > _MAX_LETTERS:
         raise InputError(path, "is not a list of steps", "Write one step per line, of a few words each.")
     return steps
+
+
+def _start_of(path: Path, size: int) -> bytes:
+    with path.open("rb") as file:
+        return file.read(size)
 
 
 def steps_of_task(name: str, folder: Path | None, clip: str) -> list[str]:
@@ -218,7 +232,7 @@ def find_calibration(
     path = model.folder / CALIBRATION
     if path.is_file():
         try:
-            return Calibration.from_json(json.loads(path.read_text(encoding="utf-8"))), []
+            return Calibration.from_json(read_json(path, dict)), []
         except (OSError, ValueError) as error:
             raise InputError(path, f"cannot be read ({error})", "Remove it, or copy it again.") from None
     said = "probabilities are not calibrated"

@@ -5,23 +5,28 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import zipfile
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mmcc.errors import OutputError
 from mmcc.files import cache_folder, replacing
+from mmcc.untrusted import parse_json
 
 LIMIT = 4 << 30  # bytes: about a hundred hours of footage
 _VERSION = "2"  # of all entries: raise it when an old answer would be wrong
 _TRIM_EVERY = 256 << 20  # bytes written: measuring the cache takes a look at every entry
+# As `place` names them; what killed processes left; and encoders, as mmcc.backbones keeps them.
+_ENTRY = re.compile(r"[\w-]+/([0-9a-f]{40}(\.npz)?|\.tmp-.*)|backbones/.+\.safetensors", re.DOTALL)
 _FACTS = "facts.json"  # stored among the arrays of a file; no array has this name
 
 
@@ -31,6 +36,13 @@ class Answer:
 
     arrays: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+class KindSize(NamedTuple):
+    """How much there is of one kind of entry."""
+
+    entries: int
+    bytes: int
 
 
 class Cache:
@@ -83,6 +95,25 @@ class Cache:
                 shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
                 total -= size
 
+    def sizes(self) -> dict[str, KindSize]:
+        """How much there is of each kind of entry, the largest first."""
+        found: dict[str, list[int]] = {}
+        for _, size, path in _entries(self.folder):
+            found.setdefault(path.parent.name, []).append(size)
+        sizes = {kind: KindSize(len(each), sum(each)) for kind, each in found.items()}
+        return dict(sorted(sizes.items(), key=lambda item: -item[1].bytes))
+
+    def clear(self) -> int:
+        """Remove all entries, and nothing else that somebody may keep in the folder; how many bytes that were."""
+        removed = 0
+        for _, size, path in _entries(self.folder):
+            shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
+            removed += size
+        for kind in self.folder.glob("*/"):
+            with suppress(OSError):  # not empty: it is not ours alone
+                kind.rmdir()
+        return removed
+
     def make_folder(self, path: Path) -> None:
         try:
             path.mkdir(parents=True, exist_ok=True)
@@ -104,16 +135,31 @@ def _read(path: Path) -> Answer | None:
     try:
         with np.load(path, allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in stored.files}
-        facts = json.loads(arrays.pop(_FACTS).tobytes())
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, NotImplementedError):
+        facts = parse_json(arrays.pop(_FACTS).tobytes(), dict)
+    # RuntimeError: an entry that is marked as encrypted; zlib.error and MemoryError: a damaged one.
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error, RuntimeError, MemoryError):
         return None
-    return Answer(arrays, facts) if isinstance(facts, dict) else None
+    return Answer(arrays, facts)
+
+
+def render_cache(folder: Path, kinds: Mapping[str, KindSize], removed: int) -> str:
+    """The sizes as text."""
+    total = sum(kind.bytes for kind in kinds.values())
+    lines = [f"removed {_megabytes(removed)}"] if removed else []
+    lines.append(f"{folder}: {_megabytes(total)} (at most {_megabytes(LIMIT)}; mmcc cache --clear removes it)")
+    wide = max(map(len, kinds), default=0)
+    lines += [f"  {name:<{wide}}  {_megabytes(kind.bytes):>11}  {kind.entries:>7,}" for name, kind in kinds.items()]
+    return "\n".join(lines)
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / (1 << 20):,.1f} MB"
 
 
 def _entries(folder: Path) -> list[tuple[float, int, Path]]:
     """When each entry was last used, its size and its path. An entry is a file or a folder."""
     found = []
-    for path in folder.glob("*/*"):
+    for path in (each for each in folder.glob("*/*") if _ENTRY.fullmatch("/".join(each.parts[-2:]))):
         with suppress(OSError):  # another process may be removing it
             files = [each for each in path.rglob("*") if each.is_file()] if path.is_dir() else [path]
             found.append((path.stat().st_mtime, sum(each.stat().st_size for each in files), path))

@@ -20,7 +20,7 @@ from mmcc.corpus.source import Skipped
 from mmcc.errors import InputError
 from mmcc.text import clock
 from mmcc.tools.cache import Answer, Cache
-from mmcc.tools.footage import Footage, all_skipped
+from mmcc.tools.footage import Footage, all_skipped, skipped_for
 from mmcc.tools.model import ToolModel
 
 if TYPE_CHECKING:
@@ -75,6 +75,7 @@ class Walk:
         stations = {name: self.stations.get(name) for name in ("start", *EDGES)}
         return {
             "video": self.footage.name,
+            "path": self.footage.full_path,
             "segment": list(self.segment),
             **{name: station and station.to_json() for name, station in stations.items()},
             "returns": self.returns,
@@ -228,14 +229,13 @@ def find_cycles(
 ) -> FoundCycles:
     """All cycles of every video that start in a modality; a video that ends before `start` is skipped."""
     _require_cycles(model, cache)
-    by_key = {each.key: each for each in footage}
     videos: list[VideoCycles] = []
     skipped: list[Skipped] = []
-    for key in progress(list(by_key)):
+    for each, _ in zip(footage, progress([each.name for each in footage]), strict=True):
         try:
-            videos.append(_cycles_of(model, by_key[key], cache, modality, start))
+            videos.append(_cycles_of(model, each, cache, modality, start))
         except InputError as error:
-            skipped.append(Skipped(by_key[key].name, f"{error.cause}. {error.remedy}".strip()))
+            skipped.append(skipped_for(error, each))
     if not videos:
         raise all_skipped(skipped)
     return FoundCycles(videos, skipped)
@@ -317,6 +317,7 @@ def to_json(
         "videos": [
             {
                 "video": video.footage.name,
+                "path": video.footage.full_path,
                 "start_modality": video.modality,
                 "cycles": video.count.cycles,
                 "returned": video.count.returned,

@@ -19,6 +19,7 @@ Shapes: n frames of a video, K figures, S numbers of frames.
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -134,7 +135,7 @@ def load_domain(path: Path) -> Domain | EmbeddingDomain:
         with np.load(path, allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in stored.files if name != "kind"}
             return domain_from(Answer(arrays, {"kind": str(stored["kind"])}))
-    except (OSError, ValueError, KeyError, TypeError, EOFError, BadZipFile) as error:
+    except (OSError, ValueError, KeyError, TypeError, EOFError, BadZipFile, zlib.error, RuntimeError) as error:
         raise InputError(path, f"cannot be read ({error})", "Install mmcc again.") from None
 
 

@@ -14,7 +14,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -26,10 +26,11 @@ from mmcc.corpus import Corpus, Video
 from mmcc.corpus.format import is_corpus
 from mmcc.corpus.source import Item, Skipped, Source, Task
 from mmcc.errors import InputError
-from mmcc.text import one_line, storable
+from mmcc.text import distinct, one_line, storable
 from mmcc.tools.cache import Answer, Cache
 from mmcc.tools.model import ToolModel
 from mmcc.tools.stored import stored_vectors
+from mmcc.untrusted import read_json, typed
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -53,10 +54,16 @@ Begin = Callable[[int], "Progress"]  # from the number of videos to read, as mmc
 class Footage:
     """One video."""
 
-    name: str  # for people: the file's name, or the id in a corpus
+    name: str  # for people: the file's name, or the id in a corpus; with as much of its path as makes it unique
     path: Path | None  # the video file, if there is one
     corpus: Corpus = field(repr=False)
     video: Video
+    file: str = ""  # the full path of the file that was named; "" for a video of a corpus
+
+    @property
+    def full_path(self) -> str:
+        """For programs: the file, or CORPUS:ID."""
+        return self.file or storable(f"{self.corpus.path.absolute()}:{self.video.id}")
 
     @cached_property
     def key(self) -> str:
@@ -125,7 +132,7 @@ def open_footage(
         try:
             footage += _of_corpus(model, source) if is_corpus(source) else _of_files(model, source, cache, skipped)
         except InputError as error:
-            skipped.append(Skipped(storable(str(source)), f"{error.cause}. {error.remedy}".strip()))
+            skipped.append(Skipped(storable(error.path), f"{error.cause}. {error.remedy}".strip()))
     to_read = list(dict.fromkeys(each for each in footage if isinstance(each, _ToRead)))
     read = dict(zip(to_read, _read_all(to_read, model, cache, progress), strict=True))
     opened = [read[each] if isinstance(each, _ToRead) else each for each in footage]
@@ -133,7 +140,31 @@ def open_footage(
     usable = {(each.corpus.path, each.video.id): each for each in opened if isinstance(each, Footage)}
     if not usable:
         raise all_skipped(skipped or [Skipped("VIDEO", "no videos given")])
-    return Opened(list(usable.values()), skipped, [model.note] if to_read and model.note else [])
+    return Opened(told_apart(list(usable.values())), skipped, [model.note] if to_read and model.note else [])
+
+
+def told_apart(footage: Sequence[Footage]) -> list[Footage]:
+    """The same, each under a name that no other has."""
+    names = distinct([_names(each) for each in footage])
+    return [replace(each, name=name) for each, name in zip(footage, names, strict=True)]
+
+
+def _names(footage: Footage) -> list[str]:
+    """The name, and longer ones by the folders that the video is in."""
+    parts = Path(footage.full_path).parts
+    longer = ("/".join(parts[first:]).replace("//", "/") for first in range(len(parts) - 1, -1, -1))
+    return [footage.name, *(one_line(name) for name in longer if len(name) > len(footage.name))]
+
+
+def skipped_for(error: InputError, footage: Footage) -> Skipped:
+    """A video that cannot be used, and why. What is not the video's fault, such as a damaged model, is raised again."""
+    known_as = (footage.name, footage.full_path, str(footage.path))
+    reason = f"{error.cause}. {error.remedy}".strip()
+    if error.path in known_as:
+        return Skipped(footage.name, reason)
+    if Path(error.path).is_relative_to(footage.corpus.path):
+        return Skipped(footage.name, f"{storable(error.path)}: {reason}")
+    raise error
 
 
 def all_skipped(skipped: Sequence[Skipped]) -> InputError:
@@ -164,8 +195,8 @@ def _of_corpus(model: ToolModel, source: Path) -> list[Footage]:
     return [_footage(video.id, corpus, video) for video in videos]
 
 
-def _footage(name: str, corpus: Corpus, video: Video) -> Footage:
-    return Footage(one_line(name), _file_of(video), corpus, video)
+def _footage(name: str, corpus: Corpus, video: Video, file: str = "") -> Footage:
+    return Footage(one_line(name), _file_of(video), corpus, video, file)
 
 
 def _file_of(video: Video) -> Path | None:
@@ -178,6 +209,7 @@ class _ToRead:
     """A video file, decoded already or to be decoded."""
 
     name: str = field(compare=False)
+    file: str = field(compare=False)  # its full path
     item: Item = field(compare=False)
     source: Source = field(compare=False)  # where it was found: names its tasks
     folder: Path  # in the cache: unique
@@ -198,7 +230,7 @@ def _of_files(model: ToolModel, source: Path, cache: Cache, skipped: list[Skippe
             place = os.path.abspath(item.media)  # noqa: PTH100 (unlike Path.absolute, it knows "..")
             key = [place, fingerprint_of(item), *how, item.id, json.dumps([item.tasks, item.steps])]
             name = item.media.name if source.is_file() else os.path.relpath(item.media, source)
-            yield _ToRead(name, item, found, cache.place("footage", key))
+            yield _ToRead(name, storable(place), item, found, cache.place("footage", key))
 
 
 def _read_all(
@@ -213,8 +245,8 @@ def _read_all(
 
 def _is_whole(folder: Path) -> bool:
     try:
-        return bool(json.loads((folder / "manifest.json").read_bytes())["complete"])
-    except (OSError, ValueError, KeyError, TypeError):
+        return typed(read_json(folder / "manifest.json", dict), "complete", bool)
+    except (OSError, ValueError):
         return False
 
 
@@ -226,10 +258,10 @@ def _read(wanted: _ToRead, model: ToolModel, cache: Cache, tell: Progress) -> Fo
         corpus = Corpus.open(wanted.folder)
         cache.use(wanted.folder)
         if wanted.item.id in corpus and len(corpus[wanted.item.id].times):
-            return _footage(wanted.name, corpus, corpus[wanted.item.id])
+            return _footage(wanted.name, corpus, corpus[wanted.item.id], wanted.file)
         reason = corpus[wanted.item.id].details["reason"] or "has no frame"
     except InputError as error:
-        return Skipped(path, f"{error.cause}. {error.remedy}".strip())
+        return Skipped(storable(error.path), f"{error.cause}. {error.remedy}".strip())
     shutil.rmtree(wanted.folder, ignore_errors=True)  # a failure is not cached: it may be the machine's fault
     return Skipped(path, reason)
 

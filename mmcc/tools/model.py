@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from mmcc.corpus.vectors import Wanted
 from mmcc.errors import InputError
 from mmcc.evaluation.runs import BEST, find_checkpoint
+from mmcc.untrusted import read_json, typed
 
 if TYPE_CHECKING:
     from mmcc.evaluation.adapter import ModelAdapter
@@ -62,8 +62,10 @@ class ToolModel:
         return Wanted(found["name"], found["checksum"]) if found.get("checksum") else None
 
     def _encoder(self, which: str) -> Mapping[str, Any]:
-        found = self.settings.get("model", {}).get(which)
-        return found if isinstance(found, Mapping) else {}
+        model = self.settings.get("model")
+        found = model.get(which) if isinstance(model, Mapping) else None
+        named = isinstance(found, Mapping) and isinstance(found.get("name"), str)
+        return found if isinstance(found, Mapping) and named else {}
 
     @cached_property
     def sharpness(self) -> float | None:
@@ -73,8 +75,8 @@ class ToolModel:
         if not path.is_file():
             return None
         try:
-            return float(json.loads(path.read_text(encoding="utf-8"))["sharpness"])
-        except (OSError, ValueError, KeyError, TypeError) as error:
+            return typed(read_json(path, dict), "sharpness", float)
+        except (OSError, ValueError) as error:
             raise InputError(path, f"cannot be read ({error})", "Install mmcc again.") from None
 
     @cached_property
@@ -94,7 +96,10 @@ def open_model(
     vectors = corpus.get("encoding") == "float32"
     # Of a pretrained encoder it is the length of the vectors that it makes of pictures.
     reads_vectors = not found.setting("model.frame_encoder.checksum", "")
-    dims = int(found.setting("model.frame_encoder.feature_dims", 0)) if reads_vectors else 0
+    dims = found.setting("model.frame_encoder.feature_dims", 0) if reads_vectors else 0
+    if not isinstance(dims, int):
+        cause = f"model.frame_encoder.feature_dims should be a whole number, not {dims!r}"
+        raise InputError(found.folder / "config.yaml", cause, "Copy it again from where the run was made.")
     return ToolModel(
         name=str(source),
         folder=found.folder,
@@ -104,7 +109,7 @@ def open_model(
         fps=float(corpus.get("fps", _FPS)),
         feature_dims=int(corpus["size"]) if vectors else dims,
         settings=found.settings,
-        trained_on=Path(corpus["path"]) if corpus.get("path") else None,
+        trained_on=Path(corpus["path"]) if isinstance(corpus.get("path"), str) and corpus["path"] else None,
         videos=corpus["videos"] if isinstance(corpus.get("videos"), int) else None,
         assumed=not corpus,
         progress=progress,

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from torch import nn
 
     from mmcc.evaluation.adapter import ModelAdapter
-    from mmcc.evaluation.neurons import Neuron, Place
+    from mmcc.evaluation.neurons import Neuron, Place, SpokenWords
 
 SCHEMA = 1
 EACH, PICTURES = 6, 6  # words of each kind, and pictures of each
@@ -55,6 +55,15 @@ class FoundNeuron:
     chance: float  # the best of any neuron with this word when frames and words come from different moments
     moments: tuple[ExcitingFrame, ...]
 
+    @property
+    def above_chance(self) -> bool:
+        """Whether it stands for the word at all: chance is the best of all neurons, so few reach it by accident."""
+        return self.correlation > self.chance
+
+    def to_json(self) -> dict[str, Any]:
+        moments = [moment._asdict() for moment in self.moments]
+        return self.__dict__ | {"above_chance": self.above_chance, "moments": moments}
+
 
 @dataclass(frozen=True)
 class FoundNeurons:
@@ -68,7 +77,7 @@ class FoundNeurons:
     def to_json(self) -> dict[str, Any]:
         return {
             "schema": SCHEMA,
-            "neurons": [each.__dict__ | {"moments": [m._asdict() for m in each.moments]} for each in self.neurons],
+            "neurons": [each.to_json() for each in self.neurons],
             "skipped": [],
             "warnings": list(self.warnings),
         }
@@ -110,11 +119,12 @@ def _dissect(model: ToolModel, corpus: Corpus, cache: Cache, asked: list[str], e
     wanted: dict[str, Any] = {"verbs": asked, "nouns": asked, "each": len(asked)} if asked else {"each": each}
     by_kind = dissect(videos, corpus, pictures=AMONG, **wanted)
     found = [(("word" if asked else _KINDS[kind]), neuron) for kind, some in by_kind.items() for neuron in some]
+    spoken = spoken_words(videos, corpus)
     if not found:
         which = f"of the words {', '.join(asked)}" if asked else "of the words that name steps"
         cause = f"none {which} is said over {LEAST_FRAMES} frames or more"
-        raise InputError(corpus.path, cause, "Choose words from its narration with --words.")
-    chance = by_chance(torch.cat([video.frames.z for video in videos]), spoken_words(videos, corpus))
+        raise InputError(corpus.path, cause, _often_said(spoken))
+    chance = by_chance(torch.cat([video.frames.z for video in videos]), spoken)
     facts = [
         {
             "kind": kind,
@@ -136,6 +146,17 @@ def _dissect(model: ToolModel, corpus: Corpus, cache: Cache, asked: list[str], e
         if not any(name.startswith("map") for name in arrays):
             warnings.append(f"Pictures have no heat maps: Grad-CAM needs a ResNet, which {model.name} does not have.")
     return Answer(arrays, {"neurons": facts, "warnings": warnings, "left_out": missing})
+
+
+def _often_said(spoken: SpokenWords) -> str:
+    """What to ask for instead: the words said most, but for those that carry no meaning."""
+    from mmcc.evaluation.neurons import LEAST_FRAMES
+    from mmcc.tools.words import FUNCTION_WORDS
+
+    counts = dict(zip(spoken.words, spoken.counts().tolist(), strict=True))
+    usable = [word for word, count in counts.items() if count >= LEAST_FRAMES and word not in FUNCTION_WORDS]
+    most = sorted(usable, key=lambda word: -counts[word])[:5]
+    return f"Said often enough are, for example: --words {','.join(most)}." if most else "It has too little narration."
 
 
 def _looked_at(model: ToolModel, corpus: Corpus, cache: Cache) -> dict[str, Footage]:

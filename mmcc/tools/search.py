@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 import numpy as np
@@ -64,7 +64,8 @@ class Hit:
     moments: tuple[FrameHit, ...]
 
     def to_json(self) -> dict[str, Any]:
-        content: dict[str, Any] = {"video": self.moments[0].footage.name, "score": self.score}
+        content: dict[str, Any] = {"video": self.moments[0].footage.name, "path": self.moments[0].footage.full_path}
+        content["score"] = self.score
         for moment, prefix in zip(self.moments, ("",) if len(self.moments) == 1 else ("from_", "to_"), strict=True):
             content |= moment.to_json(prefix)
         return content
@@ -183,7 +184,19 @@ class Searcher:
             time = parse_clock(moment)
         except ValueError as error:
             raise InputError(frame, str(error), "Write VIDEO@1:23.") from None
-        return self._look_in_library(name, time) if name in self.index.videos else self._look_in_file(name, time)
+        known = self._video_named(name)
+        return self._look_in_library(known, time) if known else self._look_in_file(name, time)
+
+    def _video_named(self, name: str) -> str:
+        """A video of the library by its name, or by the name without folders or ending if no other has it; else ""."""
+        if name in self.index.videos:
+            return name
+        if Path(name).exists():
+            return ""
+        short = [each for each in self.index.videos if name in _short_names(each)]
+        if len(short) > 1:
+            raise InputError(name, f"is the name of {len(short)} videos", f"Name one in full: {', '.join(short[:3])}.")
+        return short[0] if short else ""
 
     def _look_in_library(self, video: str, time: float) -> _Seen:
         node = self.index.node_at(video, time)
@@ -216,6 +229,11 @@ class Searcher:
             [*self.library.notes, *self.index.facts["warnings"], *notes],
             list(self.library.skipped),
         )
+
+
+def _short_names(video: str) -> set[str]:
+    path = PurePath(video)
+    return {path.name, path.stem, str(path.with_suffix("")) if path.name else video}
 
 
 @dataclass(frozen=True)

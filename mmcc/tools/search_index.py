@@ -16,7 +16,6 @@ import hashlib
 import importlib.util
 import json
 import shutil
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -32,11 +31,13 @@ from mmcc.corpus import Corpus
 from mmcc.corpus.format import is_corpus
 from mmcc.errors import InputError
 from mmcc.evaluation.search import SearchableNodes
-from mmcc.files import replace_text, writing
+from mmcc.files import is_draft, replace_text, writing
+from mmcc.terminal import note
 from mmcc.tools.cache import Cache
 from mmcc.tools.familiar import domain_warnings
 from mmcc.tools.footage import Begin, Footage, open_footage
 from mmcc.tools.model import ToolModel
+from mmcc.untrusted import read_json, typed
 
 FAISS_ABOVE = 1_000_000  # nodes: up to here an exact search takes a tenth of a second
 _LISTS = 1024  # FAISS lists: about the square root of a million
@@ -44,6 +45,8 @@ _PROBED = 128  # of them: an eighth has a recall@10 of 0.98 over 52,000 kitchen 
 _TRAINED_ON = 40  # nodes per list
 _CHECKED = 32  # videos that are compared with the training data
 _FACTS = "index.json"
+_KINDS = {"model": dict, "corpus": str, "fingerprint": str, "videos": list, "nodes": int, "has_past": bool}
+_KINDS |= {"warnings": list}
 Progress = Callable[[list[str]], Iterable[str]]
 
 
@@ -134,7 +137,7 @@ def open_index(
     place = folder or cache.place("search", [model.checksum, library.fingerprint])
     facts = None if rebuild else _facts(place)
     if facts is None:
-        if folder and not rebuild and folder.is_dir() and any(folder.iterdir()):
+        if folder and not rebuild and folder.is_dir() and not all(map(is_draft, folder.iterdir())):
             raise InputError(folder, "contains something other than an index", "Choose an empty folder, or a new one.")
         facts = build_index(place, model, library, cache, progress)
         if folder is None:
@@ -149,13 +152,16 @@ def _facts(folder: Path) -> dict[str, Any] | None:
     if not path.is_file():
         return None
     try:
-        facts = json.loads(path.read_text(encoding="utf-8"))
-        if (
-            facts["schema"] != 1
-            or not {"model", "fingerprint", "videos", "nodes", "has_past", "warnings"} <= facts.keys()
-        ):
+        facts = read_json(path, dict)
+        if typed(facts, "schema", int) != 1:
             raise ValueError("it is of another version")
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        for name, kind in _KINDS.items():
+            typed(facts, name, kind)
+        for name in ("name", "checksum"):
+            typed(facts["model"], name, str)
+        if not all(isinstance(each, str) for each in (*facts["videos"], *facts["warnings"])):
+            raise ValueError("its videos and warnings should be text")
+    except (OSError, ValueError) as error:
         raise InputError(path, f"cannot be read ({error})", "Build it again with --rebuild.") from None
     return dict(facts)
 
@@ -247,7 +253,7 @@ def _fill(
 
 def _add_faiss(folder: Path) -> None:
     if not has_faiss():
-        print("more than a million frames: pip install 'mmcc[search]' makes search faster", file=sys.stderr)
+        note("more than a million frames: pip install 'mmcc[search]' makes search faster")
         return
     faiss = import_module("faiss")
     nodes = np.load(folder / "pi.npy", mmap_mode="r", allow_pickle=False)

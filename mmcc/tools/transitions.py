@@ -24,7 +24,7 @@ from mmcc.corpus.source import Skipped
 from mmcc.errors import InputError
 from mmcc.tools.blank import blank_frames
 from mmcc.tools.cache import Answer, Cache
-from mmcc.tools.footage import Footage, all_skipped
+from mmcc.tools.footage import Footage, all_skipped, skipped_for
 from mmcc.tools.model import ToolModel
 
 CLEAR = 2.0  # times chance from which a change counts as clear: in a still video every pair has 1
@@ -132,15 +132,13 @@ def find_changes(
     """The best pairs of every video, at least `gap` seconds apart; the second frame is the later one unless
     `any_direction`; frames that show nothing (mmcc.tools.blank) are left out unless `keep_blank`."""
     asked = _Asked(max(top, KEPT), window, gap, any_direction, keep_blank)
-    by_key = {each.key: each for each in footage}
     videos: list[VideoChanges] = []
     skipped: list[Skipped] = []
-    for key in progress(list(by_key)):
-        each = by_key[key]
+    for each, _ in zip(footage, progress([each.name for each in footage]), strict=True):
         try:
             changes = _changes_of(model, each, cache, asked)
         except InputError as error:
-            skipped.append(Skipped(each.name, f"{error.cause}. {error.remedy}".strip()))
+            skipped.append(skipped_for(error, each))
             continue
         if changes.changes:
             videos.append(changes)
@@ -238,6 +236,7 @@ def to_json(changes: Sequence[Change], skipped: Sequence[Skipped], warnings: Seq
         "transitions": [
             {
                 "video": change.footage.name,
+                "path": change.footage.full_path,
                 "from": change.from_time,
                 "to": change.to_time,
                 "score": change.score,

@@ -14,27 +14,26 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mmcc.corpus.folder import VIDEO_SUFFIXES
+from mmcc.corpus.folder import NO_VIDEOS, VIDEO_SUFFIXES
 from mmcc.corpus.format import is_corpus
 from mmcc.corpus.source import LabelledClip, Skipped
 from mmcc.errors import InputError
-from mmcc.evaluation.set_order import OF_KITCHEN_BY_CHANCE, SHARPNESS, By, SetOrder, confidence_by_chance, order_set
-from mmcc.metrics import kendall_tau
-from mmcc.text import clock, one_line, storable
+from mmcc.evaluation.set_order import SHARPNESS, By, order_set
+from mmcc.text import clock, distinct, one_line, storable
 from mmcc.tools.cache import Answer, Cache
 from mmcc.tools.described import TEXTS, describe, description_of, score_texts
 from mmcc.tools.familiar import familiarity, picture_warnings, why_strange
-from mmcc.tools.footage import Begin, Footage, encoded_once, open_footage
+from mmcc.tools.footage import Begin, Footage, Opened, encoded_once, open_footage, told_apart
 from mmcc.tools.model import ToolModel
+from mmcc.tools.orders import EQUAL, LABELLED, PHOTOS, Thing, Unshuffled, UnshuffleResult
 from mmcc.tools.pair_scores import log_scores, score_pictures
 
 if TYPE_CHECKING:
@@ -44,117 +43,6 @@ Floats = NDArray[np.float64]
 Progress = Callable[[list[str]], Iterable[str]]  # wraps the names to process, as mmcc.progress.bar does
 
 CLIPS = 8  # that a video without labelled clips is cut into: a row that fits on a sheet
-PHOTOS, LABELLED, EQUAL = "photos", "labelled segments", "equal stretches"  # as JSON has them
-SCHEMA = 1
-
-
-@dataclass(frozen=True)
-class Thing:
-    """A photo, or a clip of a video."""
-
-    name: str  # for people
-    path: Path | None = None  # of a photo
-    copies: tuple[Path, ...] = ()  # other files that show the same picture
-    start: float = 0.0  # of a clip, seconds
-    end: float = 0.0
-    text: str = ""  # the step it is labelled with, or the description of a photo
-    true_place: int | None = None  # from 1; unknown for photos
-
-    def to_json(self) -> list[Any]:
-        """Paths of photos, those of the same picture side by side; a clip with its times."""
-        if self.path is not None:
-            return [storable(str(path)) for path in (self.path, *self.copies)]
-        return [{"start": self.start, "end": self.end, "text": self.text, "true_place": self.true_place}]
-
-    @property
-    def key(self) -> str | float:
-        """Identifies it in JSON: a path, or a start."""
-        return self.start if self.path is None else storable(str(self.path))
-
-
-@dataclass(frozen=True)
-class Unshuffled:
-    """One set in order."""
-
-    name: str  # of the folder or the video; "" for photos named one by one
-    kind: str  # PHOTOS, LABELLED or EQUAL
-    by: By
-    things: list[Thing]  # as `found` numbers them
-    found: SetOrder
-    log_P_nn: Floats  # of Eq. 12
-    footage: Footage | None = field(default=None, repr=False)
-    note: str = ""  # on how photos compare with the training data; those on videos are in UnshuffleResult
-    strange: str = ""  # why the model is not to be trusted here: it was trained on something else
-    calibrated: bool = False  # whether the probabilities were fitted for this model, and for such pictures
-    sharpness: float = SHARPNESS  # by which they were computed
-
-    @property
-    def ordered(self) -> list[Thing]:
-        return [self.things[at] for at in self.found.order]
-
-    @cached_property
-    def guess(self) -> str:
-        """Why the order is no better than a guess; "" if it may be."""
-        if self.strange:
-            return self.strange
-        if self.sharpness == SHARPNESS and self.calibrated:
-            known = OF_KITCHEN_BY_CHANCE
-            bound = known[min(len(self.things), len(known) + 1) - 2]
-        else:
-            bound = confidence_by_chance(self.log_P_nn, self.by, self.sharpness)
-        confidence = f"its confidence, {self.found.confidence:.2f}, is less than random scores reach ({bound:.2f})"
-        return confidence if self.found.confidence < bound else ""
-
-    @property
-    def kendall_tau(self) -> float | None:
-        """Agreement with the true order, if known: 1 is the same, -1 the opposite, 0 chance."""
-        places = [thing.true_place for thing in self.ordered if thing.true_place is not None]
-        return float(kendall_tau(places)) if places else None
-
-    def to_json(self) -> dict[str, Any]:
-        found, things = self.found, self.ordered
-        P = np.exp(self.log_P_nn[found.order[:-1], found.order[1:]]).tolist()
-        links = zip(things[:-1], things[1:], found.links.tolist(), P, strict=True)
-        content: dict[str, Any] = {
-            "name": storable(self.name),
-            "of": self.kind,
-            "by": self.by,
-            "order": [each for thing in things for each in thing.to_json()],
-            "links": [
-                {"from": a.key, "to": b.key, "probability": before, "transition": transition}
-                for a, b, before, transition in links
-            ],
-            "guess": bool(self.guess),
-            "confidence": found.confidence,
-            "calibrated": self.calibrated,
-            "probability": found.probability,
-            "runner_up": {
-                "order": [each for at in found.runner_up for each in self.things[at].to_json()],
-                "ratio": found.runner_up_ratio,
-            },
-            "exact": found.exact,
-        }
-        if self.kind != PHOTOS:
-            return content | {"kendall_tau": self.kendall_tau}
-        same = [{"path": storable(str(copy)), "of": thing.key} for thing in things for copy in thing.copies]
-        texts = [{"path": thing.key, "text": thing.text} for thing in things if thing.text]
-        return content | {"duplicates": same} | ({"texts": texts} if texts else {})
-
-
-@dataclass(frozen=True)
-class UnshuffleResult:
-    """All sets in order."""
-
-    sets: list[Unshuffled]
-    skipped: list[Skipped]
-    warnings: list[str]  # for people: assumptions, and footage unlike the training data
-
-    def to_json(self) -> dict[str, Any]:
-        """One set at the top level; several in a list, "sequences"."""
-        sets = [set_.to_json() for set_ in self.sets]
-        content = sets[0] if len(sets) == 1 else {"sequences": sets}
-        skipped = [each._asdict() for each in self.skipped]
-        return {"schema": SCHEMA, **content, "skipped": skipped, "warnings": self.warnings}
 
 
 def unshuffle(
@@ -178,17 +66,22 @@ def unshuffle(
     skipped: list[Skipped] = []
     failed: list[InputError] = []
     warnings: list[str] = []
-    for name, photos in photo_sets.items():
+    called = distinct([_names(folder) for folder in photo_sets])
+    for (folder, photos), name in zip(photo_sets.items(), called, strict=True):
         with _noting(failed):
             found = unshuffle_photos(model, name, photos, cache, skipped, by=by, described=described, progress=progress)
-            sets.append(found)
+            sets.append(replace(found, folder=folder))
             warnings += [f"{found.name or 'the photos'}: {found.note}"] if found.note else []
+    asked_in: list[list[Footage]] = []
     for source, video in videos:
         with _noting(failed):
-            opened = open_footage(model, [source], cache, progress=begin)
+            opened = _open(model, source, cache, begin)
             skipped += opened.skipped
             warnings += [note for note in opened.notes if note not in warnings]
-            asked = _asked_for(opened.footage, source, video)
+            asked_in.append(_asked_for(opened.footage, source, video))
+    named = iter(told_apart([footage for asked in asked_in for footage in asked]))
+    for asked in ([next(named) for _ in asked] for asked in asked_in):
+        with _noting(failed):
             known = familiarity(model, asked, cache)
             warnings += known.warnings
             for footage in asked:
@@ -207,6 +100,12 @@ def _noting(failed: list[InputError]) -> Iterator[None]:
         yield
     except InputError as error:
         failed.append(error)
+
+
+def _names(folder: str) -> list[str]:
+    """Of a set of photos, shortest first: the folder's, with more and more of its path."""
+    parts = Path(folder).absolute().parts if folder else ("",)
+    return [one_line("/".join(parts[first:])) for first in range(len(parts) - 1, -1, -1)]
 
 
 def _skipped(error: InputError) -> Skipped:
@@ -232,6 +131,16 @@ def _sorted_by_kind(sources: Sequence[Path]) -> tuple[dict[str, list[Path]], lis
         else:
             footage.append((source, None))
     return sets, footage
+
+
+def _open(model: ToolModel, source: Path, cache: Cache, begin: Begin) -> Opened:
+    try:
+        return open_footage(model, [source], cache, progress=begin)
+    except InputError as error:
+        if error.path == storable(str(source)) and error.cause.startswith(NO_VIDEOS) and source.is_dir():
+            remedy = "Name a folder of photos (JPEG, PNG, WebP), photos one by one, or a video."
+            raise InputError(source, "has neither photos nor videos", remedy) from None
+        raise
 
 
 def _asked_for(footage: list[Footage], source: Path, video: str | None) -> list[Footage]:
@@ -284,8 +193,8 @@ def unshuffle_photos(
         of_texts, unknown = score_texts(model, [each.text for each in things], cache)
         log_P, note = log_P + of_texts, " ".join(line for line in (note, unknown) if line)
     sharpness = model.sharpness or SHARPNESS
-    found, called = order_set(log_P, by, sharpness), one_line(Path(name).name)
-    return Unshuffled(called, PHOTOS, by, things, found, log_P, None, note, strange, calibrated, sharpness)
+    found = order_set(log_P, by, sharpness)
+    return Unshuffled(name, PHOTOS, by, things, found, log_P, None, note, strange, calibrated, sharpness)
 
 
 def _is_calibrated(model: ToolModel, strange: str) -> bool:

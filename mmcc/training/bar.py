@@ -7,13 +7,16 @@ from collections.abc import Mapping
 
 from tqdm import tqdm
 
+from mmcc.terminal import bars_hidden, encodable, is_quiet
+from mmcc.text import one_line
+
 
 class StepBar:
     """A bar over training steps with the losses beside it."""
 
     def __init__(self, total: int, done: int) -> None:
-        off = None if sys.stderr else True  # None: tqdm checks whether stderr is a terminal
-        self._bar = tqdm(total=total, initial=done, desc="train", unit="step", disable=off, dynamic_ncols=True)
+        hidden = bars_hidden()
+        self._bar = tqdm(total=total, initial=done, desc="train", unit="step", disable=hidden, dynamic_ncols=True)
 
     def __enter__(self) -> StepBar:
         return self
@@ -29,4 +32,5 @@ class StepBar:
 
 def say(line: str) -> None:
     """A line on stderr, above any bar."""
-    tqdm.write(line, file=sys.stderr)
+    if not is_quiet():
+        tqdm.write(encodable(one_line(line), sys.stderr), file=sys.stderr)

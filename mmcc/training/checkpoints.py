@@ -19,7 +19,7 @@ import hashlib
 import json
 import shutil
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -31,6 +31,7 @@ from torch.optim import Optimizer
 
 from mmcc.errors import InputError, OutputError
 from mmcc.files import flush_to_disk, replace_text, writing
+from mmcc.untrusted import read_json, typed
 
 FOLDER = "checkpoints"
 MANIFEST = "manifest.json"
@@ -148,8 +149,8 @@ def checksum(path: Path) -> str:
 def damage(checkpoint: Path) -> str | None:
     """What is wrong with a checkpoint, or None."""
     try:
-        manifest = json.loads((checkpoint / MANIFEST).read_text(encoding="utf-8"))
-        if not isinstance(manifest, dict) or not {_MODEL, _STATE, _COUNTERS} <= manifest.keys():
+        manifest = read_json(checkpoint / MANIFEST, dict)
+        if not {_MODEL, _STATE, _COUNTERS} <= manifest.keys():
             return f"{MANIFEST} does not list its files"
         for name, expected in manifest.items():
             if checksum(checkpoint / Path(name).name) != expected:
@@ -162,9 +163,16 @@ def damage(checkpoint: Path) -> str | None:
 
 
 def read_progress(checkpoint: Path) -> TrainingProgress:
-    content = json.loads((checkpoint / _COUNTERS).read_text(encoding="utf-8"))
-    known = {field.name for field in fields(TrainingProgress)}
-    return TrainingProgress(**{name: value for name, value in content.items() if name in known})
+    """Its counters; InputError where they cannot be read."""
+    path, usual = checkpoint / _COUNTERS, asdict(TrainingProgress())
+    usual.pop("best_score")  # a number, or null
+    try:
+        content = read_json(path, dict)
+        score = typed(content, "best_score", float, optional=True) if "best_score" in content else None
+        counters: dict[str, Any] = {name: typed(content, name, type(usual[name])) for name in content if name in usual}
+    except (OSError, ValueError) as error:
+        raise InputError(path, f"cannot be read ({error})", "Resume from another checkpoint.") from None
+    return TrainingProgress(**counters, best_score=score)
 
 
 def load(checkpoint: Path, model: nn.Module, optimizer: Optimizer) -> TrainingProgress:

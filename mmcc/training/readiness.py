@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
 
+from mmcc.corpus.vectors import stored_manifest
 from mmcc.data.segments import NodeTimes, UsableVideos
 from mmcc.data.splits import some_of
 from mmcc.data.vocabulary import Vocabulary
@@ -47,6 +48,7 @@ class Readiness:
     vocabulary: int | None  # words; None if the text encoder has no vocabulary
     segments: int  # that the videos can be cut into without overlap
     batch_size: int  # segments per training step
+    has_sound: bool = True  # feature vectors have none to recognize speech in
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -97,7 +99,8 @@ class Readiness:
         if not self.validation:
             yield "no video is left for validation, so the last checkpoint counts as the best (see --data.held_out)"
         if 2 * self.without_captions > self.training_videos:
-            yield "most videos have no captions: add caption files and ingest again, or ingest with --transcribe"
+            hear = ", or ingest with --transcribe" if self.has_sound else ""
+            yield f"most videos have no captions: add caption files and ingest again{hear}"
 
 
 def assess(
@@ -131,6 +134,7 @@ def assess(
         vocabulary=None if vocabulary is None else len(vocabulary) - len(Vocabulary([])),
         segments=segments,
         batch_size=batch_size,
+        has_sound=stored_manifest(videos.corpus).encoding != "float32",
     )
 
 

@@ -18,6 +18,7 @@ from mmcc.locks import LOCK, only_writer
 from mmcc.training.checkpoints import FOLDER as CHECKPOINTS
 from mmcc.training.checkpoints import Checkpoints
 from mmcc.training.config import FREE_ON_RESUME, Config, differences
+from mmcc.untrusted import parse_json, typed
 
 CONFIG, VOCABULARY, METRICS, TENSORBOARD = "config.yaml", "vocabulary.txt", "metrics.jsonl", "tensorboard"
 CORPUS = "corpus.json"
@@ -137,8 +138,8 @@ def keep_lines_until(path: Path, step: int) -> None:
 
 def read_metrics(run: Path) -> list[dict[str, Any]]:
     """The lines of a run's metrics.jsonl."""
-    lines = (run / METRICS).read_text(encoding="utf-8").splitlines()
-    return [json.loads(line) for line in lines if _step_of(line) is not None]
+    lines = (run / METRICS).read_text(encoding="utf-8", errors="replace").splitlines()
+    return [line for text in lines if (line := _metrics_of(text)) is not None]
 
 
 def _has_metrics(run: Path) -> bool:
@@ -146,11 +147,18 @@ def _has_metrics(run: Path) -> bool:
 
 
 def _step_of(line: str) -> int | None:
+    metrics = _metrics_of(line)
+    return None if metrics is None else int(metrics["step"])
+
+
+def _metrics_of(line: str) -> dict[str, Any] | None:
+    """None for an incomplete line, and for garbage that a crash left."""
     try:
-        step = json.loads(line)["step"]
-    except (ValueError, KeyError, TypeError):
+        metrics = parse_json(line, dict)
+        typed(metrics, "step", int)
+    except ValueError:
         return None
-    return step if isinstance(step, int) else None
+    return metrics
 
 
 def _finite(value: float | None) -> float | None:

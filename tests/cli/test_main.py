@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from mmcc.cli.arguments import PICTURES
 from mmcc.cli.main import VERBS, main
 from mmcc.pretrained import shipped_names
+from mmcc.report import sheets
 from mmcc.training.shipped import shipped_configs
 
 SRT = "1\n00:00:00,500 --> 00:00:02,000\nCut the onion.\n"
@@ -187,6 +189,18 @@ def test_a_feature_corpus_has_no_pictures_to_draw(capsys, tmp_path):
     assert run(capsys, "ingest", tmp_path / "src", "-o", tmp_path / "c", "--features", 1)[0] == 0
     code, _, err = run(capsys, "inspect", tmp_path / "c", "--sheet", tmp_path / "s.png")
     assert code == 3 and "features" in err
+
+
+def test_pictures_are_written_as_their_names_say(capsys, folder, tmp_path):
+    assert run(capsys, "ingest", folder, "-o", tmp_path / "c", "--size", 32)[0] == 0
+    for name, kind in {"s.png": "PNG", "s.jpg": "JPEG", "s.JPEG": "JPEG", "s.webp": "WEBP", "sheet": "PNG"}.items():
+        assert run(capsys, "inspect", tmp_path / "c", "--sheet", tmp_path / name)[0] == 0
+        with Image.open(tmp_path / name) as drawn:
+            assert drawn.format == kind
+    code, out, err = run(capsys, "inspect", tmp_path / "c", "--sheet", tmp_path / "s.gif")
+    assert code == 2 and "must end in .png, .jpg, .jpeg, .webp" in err and not out
+    assert not (tmp_path / "s.gif").exists()
+    assert set(PICTURES) | {""} == set(sheets._KINDS)
 
 
 def test_a_closed_pipe_is_not_an_error(folder, tmp_path):

@@ -1,6 +1,8 @@
 """What was put into a corpus is what comes out, frame by frame, from any segment."""
 
+import json
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -191,3 +193,35 @@ def test_a_missing_or_short_shard_is_named(tmp_path):
     shard_path(corpus.path, 0).unlink()
     with pytest.raises(InputError, match=r"00000\.arrow"):
         Corpus.open(corpus.path)["a"].frames()
+
+
+WRONG = {
+    "format": [3, None],
+    "version": ["1", 1.5, None, [1]],
+    "encoding": ["mp3", 5, None],
+    "fps": ["1", 0, -1, None, [], True],
+    "size": ["32", 3.5, -1, None],
+    "fit": [1, None],
+    "mode": [[], None],
+    "quality": ["90", 1.5],
+    "counts": [[], {"videos": "8"}, {"videos": None}, 3],
+    "skipped": [{}, [["x", "gone"]], [3], [{"path": 3, "reason": "r"}], None],
+    "tasks": [[], {"1": []}, {"1": {"id": "1"}}, {"1": {**asdict(Task("1", "t", ())), "steps": [3]}}],
+    "sealed": ["0", -1, None],
+    "complete": ["yes", 1, None],
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_manifest_of_wrong_types_is_damaged(tmp_path, name):
+    Manifest("raw", 1.0, 32).save(tmp_path)
+    IndexWriter(tmp_path).close()
+    sound = json.loads((tmp_path / "manifest.json").read_text())
+    assert len(Corpus.open(tmp_path)) == 0
+    for wrong in WRONG[name]:
+        (tmp_path / "manifest.json").write_text(json.dumps(sound | {name: wrong}))
+        with pytest.raises(InputError, match="is damaged"):
+            Corpus.open(tmp_path)
+    (tmp_path / "manifest.json").write_text(json.dumps({key: value for key, value in sound.items() if key != name}))
+    with pytest.raises(InputError, match=f"it lacks {name}"):
+        Corpus.open(tmp_path)

@@ -240,6 +240,11 @@ def test_unusable_videos_are_counted_with_their_reasons(make_corpus):
 
 def test_a_corpus_without_captions_is_refused_with_the_remedy(make_corpus):
     corpus = make_corpus({name: (40, []) for name in train_ids(3)})
+    with pytest.raises(InputError, match="none of its 3 train videos has captions") as caught:
+        UsableVideos(corpus, "train", DataConfig())
+    assert "caption files" in caught.value.remedy
+    assert "--transcribe" not in caught.value.remedy  # there is no speech to recognize in vectors
+    corpus.manifest.encoding = "jpeg"
     with pytest.raises(InputError, match=r"none of its 3 train videos has captions\n.*--transcribe"):
         UsableVideos(corpus, "train", DataConfig())
 
@@ -253,7 +258,7 @@ def test_a_corpus_that_cannot_be_used_says_why(make_corpus):
 
 def test_an_empty_split_is_named(make_corpus):
     corpus = make_corpus({train_ids(1)[0]: (40, TALK)})
-    with pytest.raises(InputError, match="none of its 1 videos is in the validation split"):
+    with pytest.raises(InputError, match="has no video for validation"):
         UsableVideos(corpus, "validation", DataConfig())
 
 

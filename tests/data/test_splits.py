@@ -2,7 +2,7 @@
 
 import pytest
 
-from mmcc.data.splits import some_of, videos_for
+from mmcc.data.splits import some_of, videos_for, why_none_for
 
 
 class Splits:
@@ -13,6 +13,9 @@ class Splits:
 
     def split(self, name):
         return self.videos.get(name, [])
+
+    def __len__(self):
+        return sum(map(len, self.videos.values()))
 
 
 TRAINING = [f"video{number:03}" for number in range(100)]
@@ -47,3 +50,13 @@ def test_smaller_selections_are_subsets_and_zero_means_all():
     assert len(few) == 10 and len(more) == 30 and set(few) < set(more) < set(TRAINING)
     assert more == sorted(more)
     assert some_of(TRAINING, 0) == some_of(TRAINING, 1000) == TRAINING
+
+
+def test_validation_videos_that_are_test_videos_are_not_denied():
+    """`mmcc inspect` says that there are 4: they cannot be said not to be there."""
+    corpus = Splits(train=TRAINING[:6], validation=["w", "x", "y", "z"])
+    assert videos_for(corpus, "validation", 0.05) == []
+    told = why_none_for(corpus, "validation")
+    assert "its 4 validation videos serve as test videos" in told and "6 training videos are too few" in told
+    assert why_none_for(Splits(train=["a", "b"]), "test") == "none of its 2 videos is for test"
+    assert why_none_for(Splits(train=["a"]), "test") == "has no video for test"

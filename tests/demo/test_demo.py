@@ -12,6 +12,7 @@ from mmcc.demo.demo import Demo, start_over
 from mmcc.demo.results import demo_results, demo_table, share_of_the_way
 from mmcc.errors import InputError
 from tests.demo.tiny_demo import TINY, Made
+from tests.schemas import check
 
 MODELS = {"mmcc+", "cross_modal", "chance", "oracle"}
 
@@ -19,6 +20,7 @@ MODELS = {"mmcc+", "cross_modal", "chance", "oracle"}
 def test_results_are_as_documented(made):
     written = json.loads((made.out / "results.json").read_text())
     assert written == made.results
+    check("demo", written)
     assert set(written) == {"schema", "seconds", "anticipation", "unshuffling", "cycle"} and written["schema"] == 1
     figures = {
         "anticipation": {"recall@1", "recall@5", "recall@10", "percentile_mean", "dyn"},

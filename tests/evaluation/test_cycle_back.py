@@ -157,7 +157,7 @@ def test_videos_without_a_segment_are_noted_or_refused(kitchen):
     assert not set(unusable) & set(result.figures["cycle_rank"].videos)
     with pytest.raises(InputError, match="none of its 4 test videos is usable"):
         evaluate(small_model(kitchen), vocabulary, corpus, unusable, strict, CYCLE)
-    with pytest.raises(InputError, match="videos is in the test split"):
+    with pytest.raises(InputError, match="videos is for test"):
         evaluate(small_model(kitchen), vocabulary, corpus, [], DATA, CYCLE)
 
 

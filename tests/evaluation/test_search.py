@@ -76,19 +76,26 @@ def test_the_frame_itself_is_hidden():
     assert scores.tolist() == [1, -np.inf, 1, 1]
 
 
-@given(st.lists(st.integers(1, 12), min_size=1, max_size=4), st.integers(0, 99))
-def test_changes_equal_a_loop_over_all_pairs(lengths, seed):
+@given(st.lists(st.integers(1, 12), min_size=1, max_size=4), st.integers(0, 99), st.sampled_from([0.25, 1.0, 4.0, 1e3]))
+def test_changes_equal_a_loop_over_all_pairs(lengths, seed, gap):
     nodes = nodes_of(lengths, seed=seed)
     first, second = np.random.default_rng(seed).normal(size=(2, 4)).astype(np.float32)
-    scores, partners = changes(nodes, first, second)
+    scores, partners = changes(nodes, first, second, gap)
     for u in range(len(nodes.pi)):
         pairs = {
             v: float(nodes.pi[u] @ first + nodes.pi[v] @ second) / 2
             for v in range(u + 1, len(nodes.pi))
-            if nodes.video[v] == nodes.video[u]
+            if nodes.video[v] == nodes.video[u] and nodes.time[v] - nodes.time[u] >= gap
         }
         if pairs:
             assert scores[u] == pytest.approx(max(pairs.values()), abs=1e-5)
             assert pairs[int(partners[u])] == pytest.approx(max(pairs.values()), abs=1e-5)
         else:
             assert scores[u] == -np.inf
+
+
+def test_two_frames_of_one_second_are_no_change():
+    pi = np.array([[1, 0], [0, 1], [0, 0.5]], np.float32)
+    nodes = SearchableNodes(pi, np.zeros(3, np.int32), np.array([0.0, 0.4, 1.0]))
+    scores, partners = changes(nodes, pi[0], pi[1])
+    assert scores.tolist() == [0.75, -np.inf, -np.inf] and partners[0] == 2

@@ -179,6 +179,11 @@ def test_saving_twice_writes_the_same_bytes(tmp_path):
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
 
 
+def infinite_vocabulary(folder):
+    path = folder / "config.json"
+    path.write_text(path.read_text().replace(f'"vocabulary_size": {VOCABULARY}', '"vocabulary_size": 1e999'))
+
+
 def damage_config(folder, **changes):
     path = folder / "config.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | changes))
@@ -193,6 +198,12 @@ def damage_config(folder, **changes):
         (lambda f: damage_config(f, model_type="bert"), "model_type"),
         (lambda f: damage_config(f, depth=3), "depth"),
         (lambda f: damage_config(f, dims="8"), r"config\.json: not the configuration"),
+        (lambda f: damage_config(f, vocabulary_size=10**12), r"config\.json: .* \(vocabulary_size is 1000000000000\)"),
+        (lambda f: damage_config(f, vocabulary_size=-1), r"config\.json: not the configuration"),
+        (lambda f: damage_config(f, vocabulary_size="30"), r"config\.json: .*vocabulary_size should be a whole number"),
+        (lambda f: damage_config(f, dims=10**15), r"config\.json: not the configuration"),
+        (lambda f: infinite_vocabulary(f), r"config\.json: .*1e999 is not a number"),
+        (lambda f: (f / "config.json").write_text("[" * 10**5), r"config\.json: .*nested too deeply"),
         (lambda f: damage_config(f, vocabulary_size=31), r"text_encoder\.words\.weight \[30, 8\] instead of \[31, 8\]"),
         (lambda f: (f / "model.safetensors").unlink(), r"model\.safetensors: no such file"),
         (lambda f: (f / "model.safetensors").write_bytes(b"not weights"), r"model\.safetensors: not a readable"),

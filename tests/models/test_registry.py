@@ -27,7 +27,7 @@ def test_a_class_does_not_read_anothers_folder(tmp_path):
     [
         (lambda f: damage_config(f, model_type="bert"), r"'bert' \(known: anticipator, memdpc, mmcc"),
         (lambda f: damage_config(f, model_type=None), "no model type is named None"),
-        (lambda f: (f / "config.json").write_text("[]"), "it has no settings"),
+        (lambda f: (f / "config.json").write_text("[]"), "it should be an object"),
         (lambda f: (f / "config.json").unlink(), "no such file"),
     ],
 )

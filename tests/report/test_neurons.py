@@ -1,5 +1,7 @@
 """Neurons as people see them."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from mmcc.report.neurons import neurons_page, render
@@ -34,3 +36,13 @@ def test_the_page_shows_each_picture_twice():
 def test_vectors_have_no_pictures_but_are_named():
     text = neurons_page(found(pictures=False), "run", "corpus")
     assert "<img" not in text and text.count("stir the pot") == 3
+
+
+def test_a_neuron_at_chance_is_said_to_be_and_has_no_pictures():
+    at_chance = replace(found().neurons[0], chance=0.091)
+    neurons = replace(found(), neurons=(at_chance, found().neurons[1]))
+    _, pot, add = render(neurons).splitlines()
+    assert pot.endswith("0.09    0.09  no better than chance") and "chance" not in add
+    text = neurons_page(neurons, "run", "corpus")
+    assert "<img" not in text and "“pot” (noun): no better than chance" in text and "“add” (verb)<" in text
+    assert [each["above_chance"] for each in neurons.to_json()["neurons"]] == [False, True]

@@ -4,11 +4,13 @@ import re
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmcc.report.html import Markup, element, joined, safe
+from mmcc.report.gallery import Thumbnail, row
+from mmcc.report.html import Markup, element, joined, quoted, safe
 from mmcc.report.page import Section, listed, titled, write_page
 from mmcc.report.plots import Bar, Curve, Mark, bars, curves
 from mmcc.report.tables import Cell, Column, Row, Table, to_html
@@ -146,3 +148,27 @@ def test_curves_differ_by_more_than_their_colour():
     looks = {(line.attrib["stroke"], line.attrib.get("stroke-dasharray")) for line in named(root, "polyline")}
     dashes = [line.attrib.get("stroke-dasharray") for line in named(root, "polyline")]
     assert len(looks) == 8 and len(set(dashes)) == 8
+
+
+def test_the_widest_table_fits_a_page_of_1200_pixels():
+    """By the longest word of each column, which is all that a browser must not break: table 2 of the paper."""
+    heads = ["R@1", "paper", "R@5", "paper", "R@10", "paper", "rank, worst", "paper", "mean", "paper", "best", "paper"]
+    longest = Row(("Representation Anticipation",), tuple(Cell(-100.1, -120.3, -80.1) for _ in heads))
+    page = write_page(
+        "t", [], [Section("s", (to_html(Table("t", ("model",), tuple(map(Column, heads)), (longest,))),))]
+    )
+    assert "nowrap" not in page
+    cells = re.findall(r"<t[dh](?: [^>]*)?>(?:<strong>)?([^<]*)", page)
+    columns = zip(cells[:13], cells[13:], strict=True)
+    letters = sum(max(len(word) for cell in column for word in cell.split(" ")) for column in columns)
+    padding = 13 * 2 * 0.5 * 16
+    assert 0.6 * 0.86 * 16 * letters + padding < 1200 - 2 * 1.5 * 16
+
+
+def test_text_that_is_not_ours_has_its_own_language_and_direction():
+    tiles = row([Thumbnail(None, "0:12", "اقلي البيض"), Thumbnail(np.zeros((8, 8, 3), np.uint8), "0:40", "炒鸡蛋")])
+    reader = read(write_page("العجة.mp4", [], [Section("1. 0:12 · اقلي", (tiles,))]).replace("<img", "<br").strip())
+    own = {tag for tag, attributes in reader.seen if attributes.get("dir") == "auto"}
+    assert {"h1", "h2", "blockquote", "div"} <= own
+    assert {attributes.get("lang") for tag, attributes in reader.seen if tag in ("blockquote",)} == {""}
+    assert quoted("p", "<b>", class_="x") == '<p class="x" dir="auto" lang="">&lt;b&gt;</p>'

@@ -1,6 +1,7 @@
 """Tables by hand: what a person would write for a few small figures."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -16,6 +17,7 @@ from mmcc.report.tables import (
     to_html,
     to_latex,
     to_markdown,
+    unranked,
 )
 
 COLUMNS = (Column("R@1"), Column("paper", quoted=True), Column("edit dist.", 2, -1))
@@ -67,7 +69,10 @@ def test_latex_as_a_person_would_write_it():
 def test_html_has_every_cell_in_its_place():
     text = to_html(TABLE)
     assert text.count("<tr") == 4 and text.count("<td") == 9 and text.count("<strong>") == 4
-    assert '<td class="figure"><strong>12.3 ± 0.5</strong></td><td class="figure quoted"><strong>5.4' in text
+    assert (
+        '<td class="figure"><strong>12.3 ±\N{NO-BREAK SPACE}0.5</strong></td><td class="figure quoted"><strong>5.4'
+        in text
+    )
     assert '<p class="note">ρ &lt; 1 &amp; 50 %</p>' in text
 
 
@@ -117,3 +122,12 @@ def test_no_mark_of_markdown_goes_through():
 def test_a_row_must_fit_its_columns():
     with pytest.raises(ValueError, match="does not fit"):
         Table("t", ("",), COLUMNS, (Row(("a",), (EMPTY,)),))
+
+
+def test_figures_that_mean_nothing_have_no_winner_but_the_reason():
+    plain = unranked(
+        replace(TABLE, rows=(*TABLE.rows, Row(("ahead",), (Cell(text="+1", strong=True),) * 3))), "A test."
+    )
+    assert plain.strong() == frozenset() and plain.notes == ("A test.", *TABLE.notes)
+    assert "**" not in to_markdown(plain) and r"& \textbf" not in to_latex(plain).split("midrule", 1)[1]
+    assert "% A test." in to_latex(plain) and "A test." in to_html(plain)

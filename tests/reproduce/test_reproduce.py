@@ -1,6 +1,7 @@
 """Tables end to end, on a tiny budget: filled, stopped and resumed, never measured twice."""
 
 import json
+import re
 import shutil
 import time
 from pathlib import Path
@@ -16,9 +17,11 @@ from mmcc.models.registry import WEIGHTS_FILE
 from mmcc.reproduce import plan
 from mmcc.reproduce.plan import TablePlan
 from mmcc.reproduce.reproduce import reproduce
+from mmcc.text import strict_json
 from mmcc.training.checkpoints import MANIFEST, checksum
 from tests.forked import Forked
 from tests.reproduce.tiny_reproduction import SMALL, TINY
+from tests.schemas import check
 
 
 def silent(_: str) -> None:
@@ -46,6 +49,7 @@ def test_all_rows_are_trained_and_measured(finished):
 
 def test_what_is_written_can_be_read(finished):
     out, found = finished
+    check("reproduce", json.loads(strict_json(found.content)))
     assert json.loads((out / "results.json").read_text()) == json.loads(json.dumps(found.content))
     assert found.content["schema"] == 1 and found.content["budget"]["steps"] == 4
     runs = found.content["runs"]
@@ -69,6 +73,16 @@ def test_one_checkpoint_serves_all_tables(finished):
         assert run["checkpoint"] == json.loads(state.read_text())["best_step"]
         for result in (out / "results" / Path(run["folder"]).name).glob("*.json"):
             assert json.loads(result.read_text())["step"] == run["checkpoint"]
+
+
+def test_a_smoke_test_names_no_winner_and_says_why(finished, steps_corpus, tmp_path, monkeypatch):
+    out = shutil.copytree(finished[0], tmp_path / "out")
+    monkeypatch.setattr("mmcc.reproduce.plan.QUICK", TINY)
+    found = reproduce(["table2"], steps_corpus, out, budget=TINY, seeds=1)
+    texts = [found.to_markdown(), *((out / "tables" / f"table2.{form}").read_text() for form in ("md", "tex"))]
+    for text in texts:
+        assert "the figures mean nothing" in text and not re.search(r"(\*\*|textbf\{)[-+\d]", text)
+    assert "**" in (finished[0] / "tables/table2.md").read_text()
 
 
 def test_nothing_is_done_twice(finished, steps_corpus):

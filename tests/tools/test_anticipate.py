@@ -1,5 +1,6 @@
 """What is yet to come: the task's own scores, calibrated or said not to be, known the second time."""
 
+import io
 import json
 
 import numpy as np
@@ -213,3 +214,17 @@ def test_a_model_without_a_vocabulary_knows_every_word(kitchen, steps, tmp_path,
     monkeypatch.setattr("mmcc.tools.words.VOCABULARY", "none.txt")
     found = anticipate(model, clip, ["flambé the zorkmid", *steps[:1]], cache)
     assert found.skipped == [] and found.unknown == {} and len(found.steps) == 2
+
+
+def test_steps_from_stdin_are_those_of_the_file(kitchen, steps, tmp_path, monkeypatch, capsys):
+    written = "\N{BYTE ORDER MARK}" + "\r\n".join(steps)
+    (tmp_path / "steps.txt").write_bytes(written.encode())
+    asked = ["anticipate", str(kitchen.run), str(kitchen.videos[0]), "--json", "--steps"]
+    assert main([*asked, str(tmp_path / "steps.txt")]) == 0
+    from_file = capsys.readouterr().out
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(written.encode())))
+    assert main([*asked, "-"]) == 0
+    assert capsys.readouterr().out == from_file
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"\xff\xfe\xff")))
+    assert main([*asked, "-"]) == 3
+    assert json.loads(capsys.readouterr().out)["error"]["path"] == "-"

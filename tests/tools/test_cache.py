@@ -1,12 +1,15 @@
 """What was computed once is kept: whole, without pickle, and not without end."""
 
+import json
 import os
 import time
 
 import numpy as np
 import pytest
 
+from mmcc.cli.main import main
 from mmcc.tools.cache import Answer, Cache
+from tests.schemas import check
 
 
 class Making:
@@ -69,12 +72,13 @@ def test_what_was_used_longest_ago_goes(tmp_path):
 
 def test_footage_in_use_stays_however_little_room_there_is(tmp_path):
     cache = Cache(tmp_path, limit=10)
-    for name in ("mine", "other"):
-        (tmp_path / "footage" / name).mkdir(parents=True)
-        (tmp_path / "footage" / name / "shard").write_bytes(b"x" * 100)
-    cache.use(tmp_path / "footage" / "mine")
+    mine, other = (cache.place("footage", [name]) for name in ("mine", "other"))
+    for folder in (mine, other):
+        folder.mkdir(parents=True)
+        (folder / "shard").write_bytes(b"x" * 100)
+    cache.use(mine)
     cache.make_room(1)
-    assert [path.name for path in (tmp_path / "footage").iterdir()] == ["mine"]
+    assert list((tmp_path / "footage").iterdir()) == [mine]
 
 
 def test_an_answer_that_cannot_be_kept_is_given_all_the_same(tmp_path):
@@ -101,3 +105,39 @@ def test_where_it_is(tmp_path, monkeypatch):
 
 def test_the_shared_path_loads_no_torch(without_torch):
     assert "mmcc.tools.domain" in without_torch.tools_load and "torch" not in without_torch.tools_load
+
+
+def test_its_size_by_kind_and_what_clearing_leaves(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("MMCC_CACHE", str(tmp_path))
+    cache = Cache.default()
+    for number in range(3):
+        cache.remember("looks", [str(number)], lambda: Answer({"a": np.zeros(1000)}))
+    footage = cache.place("footage", ["soup"])
+    (footage / "shards").mkdir(parents=True)
+    (footage / "shards" / "00000.arrow").write_bytes(bytes(50_000))
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "mine.txt").write_text("somebody keeps this here")
+    assert list(cache.sizes()) == ["footage", "looks"] and cache.sizes()["footage"] == (1, 50_000)
+    assert cache.sizes()["looks"].entries == 3
+    assert main(["cache"]) == 0
+    assert "footage" in capsys.readouterr().out
+    assert main(["cache", "--clear", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    check("cache", told)
+    assert told["removed"] > 74_000 and told["bytes"] == 0 and told["kinds"] == {}
+    assert [path.name for path in tmp_path.rglob("*")] == ["notes", "mine.txt"]
+    assert main(["cache"]) == 0 and "0.0 MB" in capsys.readouterr().out
+
+
+def test_an_entry_that_claims_to_be_encrypted_is_made_again(tmp_path):
+    make = Making(x=np.arange(3.0))
+    Cache(tmp_path).remember("kind", ["a"], make)
+    path = Cache(tmp_path).place("kind", ["a"]).with_suffix(".npz")
+    content = bytearray(path.read_bytes())
+    for mark, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):  # of an entry, and of the list of entries
+        at = content.find(mark)
+        while at >= 0:
+            content[at + flags] |= 1
+            at = content.find(mark, at + 4)
+    path.write_bytes(content)
+    assert Cache(tmp_path).remember("kind", ["a"], make).arrays["x"].tolist() == [0, 1, 2] and make.times == 2

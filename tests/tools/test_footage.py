@@ -12,7 +12,7 @@ from mmcc.corpus.source import Skipped
 from mmcc.errors import InputError
 from mmcc.evaluation.embedding import embed_videos
 from mmcc.tools.cache import Cache
-from mmcc.tools.footage import Footage, all_skipped, at_size, open_footage, stored_size
+from mmcc.tools.footage import Footage, all_skipped, at_size, open_footage, skipped_for, stored_size
 from mmcc.tools.model import open_model
 from tests.tools.kitchen_footage import SMALL, train
 
@@ -33,6 +33,20 @@ def test_a_file_a_folder_and_a_corpus_in_one_question(kitchen, cache):
     assert names == [path.name for path in sorted(kitchen.videos)] + Corpus.open(kitchen.corpus).ids
     assert opened.skipped == []
     assert len(decoded(cache)) == 3  # the file is one of the folder's: not decoded again
+
+
+def test_names_are_as_long_as_it_takes_to_tell_videos_apart(kitchen, cache, tmp_path):
+    for folder in ("x/a", "x/b", "y/b"):
+        (tmp_path / folder).mkdir(parents=True)
+        shutil.copy2(kitchen.videos[0], tmp_path / folder / "v.mp4")
+    copied = shutil.copytree(kitchen.corpus, tmp_path / "again.corpus")
+    files = [tmp_path / folder / "v.mp4" for folder in ("x/a", "x/b", "y/b")]
+    opened = open_footage(kitchen.model(), [*files, kitchen.videos[0], kitchen.corpus, copied], cache).footage
+    first, *_ = ids = Corpus.open(copied).ids
+    assert [each.name for each in opened[:4]] == ["a/v.mp4", "x/b/v.mp4", "y/b/v.mp4", kitchen.videos[0].name]
+    assert opened[4].name == f"{kitchen.corpus.name}:{first}" and opened[4 + len(ids)].name == f"again.corpus:{first}"
+    assert [each.full_path for each in opened[:3]] == list(map(str, files))
+    assert opened[-1].full_path == f"{copied}:{ids[-1]}"
 
 
 def test_a_file_is_decoded_once_until_it_changes(kitchen, cache, tmp_path):
@@ -167,6 +181,28 @@ def test_nothing_usable_is_refused(cache, tmp_path, name):
 def test_if_nothing_can_be_used_the_first_reason_and_the_number_of_others_are_reported(others, said):
     error = all_skipped([Skipped("soup.mp4", "is empty. "), *[Skipped("tea.mp4", "is empty")] * others])
     assert (error.path, error.cause, error.remedy) == ("soup.mp4", "is empty", said)
+
+
+@pytest.mark.parametrize("verb", ["transitions", "cycles"])
+def test_a_fault_of_the_model_is_not_blamed_on_the_video(kitchen, tmp_path, monkeypatch, capsys, verb):
+    monkeypatch.setenv("MMCC_CACHE", str(tmp_path / "cache"))
+    run = shutil.copytree(kitchen.run, tmp_path / "run")
+    for weights in run.glob("checkpoints/*/model.safetensors"):
+        weights.write_bytes(b"no weights")
+    capsys.readouterr()
+    assert main([verb, str(run), *map(str, kitchen.videos[:2])]) == 3
+    cause, *_ = capsys.readouterr().err.splitlines()
+    assert cause.startswith(f"mmcc: {run}") and "model.safetensors: " in cause and ".mp4" not in cause
+
+
+def test_only_a_fault_of_the_video_or_its_corpus_skips_it(kitchen):
+    footage = kitchen.footage()[0]
+    of_video = skipped_for(InputError(footage.name, "is too short", "Lower --gap."), footage)
+    assert of_video == Skipped(footage.name, "is too short. Lower --gap.")
+    shard = footage.corpus.path / "shards" / "00000.arrow"
+    assert skipped_for(InputError(shard, "is gone"), footage) == Skipped(footage.name, f"{shard}: is gone.")
+    with pytest.raises(InputError, match="vocabulary"):
+        skipped_for(InputError(kitchen.run / "vocabulary.txt", "is gone"), footage)
 
 
 def test_no_sources_at_all_are_refused(kitchen, cache):

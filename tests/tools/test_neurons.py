@@ -111,7 +111,15 @@ def test_baselines_with_two_encoders_have_maps_of_the_one_that_gives_z(trained, 
 def test_json_has_the_documented_form(found):
     content = json.loads(json.dumps(found.to_json()))
     assert content["schema"] == 1 and content["skipped"] == [] and content["warnings"] == []
-    assert set(content["neurons"][0]) == {"kind", "word", "neuron", "correlation", "chance", "moments"}
+    assert set(content["neurons"][0]) == {
+        "kind",
+        "word",
+        "neuron",
+        "correlation",
+        "chance",
+        "above_chance",
+        "moments",
+    }
     assert set(content["neurons"][0]["moments"][0]) == {"video", "time", "text"}
 
 

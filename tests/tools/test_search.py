@@ -87,6 +87,7 @@ def test_files_photos_and_folders_are_searched_with_and_in(kitchen, tmp_path, ca
         path.name for path in kitchen.videos
     }
     by_name = found.after(f"{clip.name}@0:30", 3)
+    assert told(found.after(f"{clip.stem}@0:30", 3)) == told(by_name)  # without the ending
     by_path = found.after(f"{clip}@0:30", 100)
     assert [score for _, _, score in told(by_name)] != []
     assert by_path.hits[0].score >= by_name.hits[0].score - 2e-3
@@ -100,6 +101,7 @@ def test_files_photos_and_folders_are_searched_with_and_in(kitchen, tmp_path, ca
         == 0
     )
     assert "moments after" in capsys.readouterr().out
+    assert render(found.text("add", 1)).startswith("1 moment like")
     with Image.open(sheet) as drawn:
         assert drawn.width > 500
     draw(sheet, found.change("add", "pour", 3))
@@ -112,7 +114,7 @@ def test_an_index_is_kept_and_refused_for_another_model(kitchen, tmp_path, capsy
     assert main(command) == 0
     first = json.loads(capsys.readouterr().out)
     assert first["schema"] == 1 and len(first["hits"]) == 10
-    assert first["hits"][0].keys() == {"video", "score", "time", "text"}
+    assert first["hits"][0].keys() == {"video", "path", "score", "time", "text"}
     assert json.loads((index / "index.json").read_text())["model"]["checksum"] == kitchen.model().checksum
     monkeypatch.setattr(search_index, "build_index", None)  # a second build would fail
     assert main(command) == 0
@@ -121,7 +123,7 @@ def test_an_index_is_kept_and_refused_for_another_model(kitchen, tmp_path, capsy
     capsys.readouterr()
     assert main([command[0], str(other), *command[2:]]) == 3
     shown = capsys.readouterr()
-    assert shown.out == "" and "was built with another model" in shown.err and "--rebuild" in shown.err
+    assert "was built with another model" in json.loads(shown.out)["error"]["cause"] and "--rebuild" in shown.err
     monkeypatch.undo()
     monkeypatch.setenv("MMCC_CACHE", str(kitchen.cache))
     assert main([command[0], str(other), *command[2:], "--rebuild"]) == 0
@@ -133,7 +135,7 @@ def test_an_index_of_another_corpus_or_a_damaged_one_is_refused(kitchen, tmp_pat
     searcher(kitchen, folder=index)
     shutil.copytree(kitchen.corpus, copy)
     manifest = json.loads((copy / "manifest.json").read_text())
-    (copy / "manifest.json").write_text(json.dumps(manifest | {"skipped": [["x", "gone"]]}))
+    (copy / "manifest.json").write_text(json.dumps(manifest | {"skipped": [{"path": "x", "reason": "gone"}]}))
     with pytest.raises(InputError, match="not from"):
         searcher(kitchen, copy, folder=index)
     whole = (index / "pi.npy").read_bytes()
@@ -202,6 +204,16 @@ def test_wrong_questions_are_told_in_a_line(kitchen, tmp_path, capsys):
         assert main(["search", *command]) == code, command
         shown = capsys.readouterr()
         assert shown.out == "" and said in shown.err and "Traceback" not in shown.err, shown.err
+
+
+def test_a_short_name_must_be_that_of_one_video(kitchen, tmp_path):
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        shutil.copy2(kitchen.videos[0], tmp_path / folder / "v.mp4")
+    found = searcher(kitchen, tmp_path)
+    assert told(found.after("a/v@0:10", 2)) == told(found.after("a/v.mp4@0:10", 2))
+    with pytest.raises(InputError, match="is the name of 2 videos"):
+        found.after("v@0:10", 2)
 
 
 def test_a_change_has_two_sides_on_the_command_line(kitchen, capsys):

@@ -2,6 +2,7 @@
 
 import json
 import math
+import shutil
 from types import SimpleNamespace
 
 import numpy as np
@@ -26,7 +27,8 @@ from mmcc.tools.transitions import (
 def stand_in(name="soup.mp4", times=(0.0, 5.0, 65.0), said=("peel", "", "mash")):
     """Footage of which only times and words are looked at."""
     texts = dict(zip(times, said, strict=True))
-    return SimpleNamespace(name=name, key=name, video=SimpleNamespace(times=np.array(times)), said_at=texts.get)
+    video = SimpleNamespace(times=np.array(times))
+    return SimpleNamespace(name=name, full_path=f"/videos/{name}", key=name, video=video, said_at=texts.get)
 
 
 def change(footage, u, v, score=2.0):
@@ -96,6 +98,7 @@ def test_json_has_the_documented_form():
         "transitions": [
             {
                 "video": "soup.mp4",
+                "path": "/videos/soup.mp4",
                 "from": 0.0,
                 "to": 65.0,
                 "score": 2.0,
@@ -121,6 +124,21 @@ def test_the_verb(kitchen, tmp_path, capsys):
     assert [each["video"] for each in told["transitions"]] != []
     assert len({each["video"] for each in told["transitions"]}) == len(told["transitions"]) == 2
     assert told["transitions"][0]["score"] >= told["transitions"][1]["score"]
+
+
+def test_two_videos_of_one_name_and_content_are_told_apart(kitchen, tmp_path, capsys):
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        shutil.copy2(kitchen.videos[2], tmp_path / folder / "v.mp4")  # the same size and time, too
+    videos = [str(tmp_path / folder / "v.mp4") for folder in ("a", "b")]
+    assert main(["transitions", str(kitchen.run), *videos, "--per-video", "1", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert {(each["video"], each["path"]) for each in told["transitions"]} == {
+        ("a/v.mp4", videos[0]),
+        ("b/v.mp4", videos[1]),
+    }
+    assert main(["transitions", str(kitchen.run), *videos, "--export", str(tmp_path / "out")]) == 0
+    assert len(list((tmp_path / "out").iterdir())) == 2
 
 
 def test_the_second_question_needs_no_torch(kitchen, without_torch):

@@ -23,7 +23,8 @@ from mmcc.report.unshuffle import copy_numbered, render
 from mmcc.tools.cache import Cache
 from mmcc.tools.familiar import picture_warnings
 from mmcc.tools.model import ToolModel, open_model
-from mmcc.tools.unshuffle import EQUAL, LABELLED, PHOTOS, unshuffle
+from mmcc.tools.orders import EQUAL, LABELLED, PHOTOS
+from mmcc.tools.unshuffle import unshuffle
 from tests.tools.dawn import grey
 
 
@@ -152,6 +153,23 @@ def test_each_folder_is_a_set_of_its_own(dawn, cache, photos, tmp_path):
     assert not (tmp_path / "copies").exists() and len(other) == 3
 
 
+def test_sets_of_one_name_are_told_apart(kitchen, dawn, cache, photos, tmp_path):
+    folders = []
+    for place in ("a", "b"):
+        folders.append(tmp_path / place / "photos")
+        shutil.copytree(photos[0].parent, folders[-1])
+    told = unshuffle(dawn, folders, cache).to_json()["sequences"]
+    assert [(each["name"], each["path"]) for each in told] == [
+        ("a/photos", str(folders[0])),
+        ("b/photos", str(folders[1])),
+    ]
+    for place in ("a", "b"):
+        shutil.copy2(kitchen.videos[0], tmp_path / place / "v.mp4")
+    videos = [tmp_path / place / "v.mp4" for place in ("a", "b")]
+    told = unshuffle(kitchen.model(), videos, cache).to_json()["sequences"]
+    assert [(each["name"], each["path"]) for each in told] == [("a/v.mp4", str(videos[0])), ("b/v.mp4", str(videos[1]))]
+
+
 def test_a_model_of_vectors_is_not_shown_photos(dawn, cache, photos):
     vectors = ToolModel("vectors", dawn.folder, "1", 8, "crop", 1, feature_dims=16, settings={})
     with pytest.raises(InputError, match="vectors expects vectors of 16 dims, not images"):
@@ -241,7 +259,10 @@ def test_what_the_verb_refuses(bright, tmp_path, capsys):
     (tmp_path / "empty").mkdir()
     cases = {
         (run, folder, "--copy-to", folder): (EXIT_BAD_INPUT, "is not empty"),
-        (run, str(tmp_path / "empty")): (EXIT_BAD_INPUT, "empty: "),
+        (run, str(tmp_path / "empty")): (
+            EXIT_BAD_INPUT,
+            "empty: has neither photos nor videos\n      Name a folder of",
+        ),
         (run, f"{folder}/notes.jpg"): (EXIT_BAD_INPUT, "notes.jpg: is not a readable photo"),
         (str(tmp_path / "no_run"), folder): (EXIT_BAD_INPUT, "no_run"),
         (run, folder, "--sheet", str(tmp_path / "none" / "a.png")): (EXIT_BAD_INPUT, "cannot be written"),

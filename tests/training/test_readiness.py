@@ -145,3 +145,11 @@ def test_the_api_refuses_and_overrides_too(kitchens, tmp_path):
     with pytest.raises(mmcc.InputError, match=r"too little to learn from: [1-8] videos? with captions"):
         mmcc.train(None, corpus, tmp_path / "run", overrides=small)
     assert mmcc.train(None, corpus, tmp_path / "run", overrides=small, anyway=True).steps == 1
+
+
+def test_vectors_have_no_sound_to_recognize_speech_in(vectors_corpus):
+    silent = replace(PLENTY, without_captions=PLENTY.training_videos)
+    assert "--transcribe" in silent.warnings[-1]
+    assert "add caption files" in replace(silent, has_sound=False).warnings[-1]
+    assert "--transcribe" not in replace(silent, has_sound=False).warnings[-1]
+    assert not assess(UsableVideos(vectors_corpus, "train", DataConfig()), None, None, 1).has_sound

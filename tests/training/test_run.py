@@ -148,3 +148,27 @@ def test_lines_after_the_checkpoint_are_dropped(tmp_path_factory, steps, until, 
 def test_a_run_without_metrics_has_none_to_drop(tmp_path):
     keep_lines_until(tmp_path / "metrics.jsonl", 3)
     assert not (tmp_path / "metrics.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    "garbage", [b"\xff\xfe\x00garbage", b"[" * 100_000, b'{"step": 1e999}', b'{"step": "3"}', b"[3]\n7"]
+)
+def test_garbage_at_the_end_of_the_metrics_is_left_out(tmp_path, garbage):
+    sound = [{"step": 1, "part": "train", "loss": 2.0}, {"step": 2, "part": "train", "loss": None}]
+    text = "".join(json.dumps(line) + "\n" for line in sound)
+    (tmp_path / "metrics.jsonl").write_bytes(text.encode() + garbage)
+    assert read_metrics(tmp_path) == sound
+    keep_lines_until(tmp_path / "metrics.jsonl", 2)
+    assert (tmp_path / "metrics.jsonl").read_text() == text
+
+
+@pytest.mark.parametrize("left", [[".tmp-corpus.json"], [".lock", ".tmp-corpus.json"], ["checkpoints/.tmp-00000001/a"]])
+def test_a_run_killed_before_its_first_rename_does_not_block_the_next(tmp_path, vectors_corpus, left):
+    run = tmp_path / "run"
+    for name in left:
+        (run / name).parent.mkdir(parents=True, exist_ok=True)
+        (run / name).write_text("half")
+    if "checkpoints" in left[0]:
+        (run / "corpus.json").write_text("{}")
+    with saved_in(run, Config(), vectors_corpus):
+        assert not list(run.rglob(".tmp-*"))
