@@ -80,7 +80,8 @@ def multiplications(work: Callable[[], object]) -> int:
     """Of matrix products and convolutions, forwards and backwards."""
     with FlopCounterMode(display=False) as counter:
         work()
-    return counter.get_total_flops() // 2
+    operations: int = counter.get_total_flops()  # a multiplication and an addition count as two
+    return operations // 2
 
 
 def made_up_batch(segments: int, pixels: int) -> Batch:

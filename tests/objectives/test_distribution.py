@@ -28,9 +28,9 @@ SHARES = {1: [range(4)], 2: [range(1), range(1, 4)]}
 NOTHING = dict.fromkeys(("cycle", "cross_modal", "similarity", "direction"), 0.0)
 FIELDS = ("z", "pi", "valid", "times")
 CONFIGS = {
-    "within": MMCCConfig(cycle=CycleConfig(starts_per_segment=3, similarity_margin=-0.5)),
-    "across": MMCCConfig(cycle=CycleConfig(starts_per_segment=3, similarity_margin=-0.5, path="across")),
-    "frozen": MMCCConfig(cycle=CycleConfig(starts_per_segment=3, similarity_margin=-0.5), fine_tune=False),
+    "within": MMCCConfig(cycle=CycleConfig(starts_per_segment=3, similarity=True, similarity_margin=-0.5)),
+    "across": MMCCConfig(cycle=CycleConfig(starts_per_segment=3, similarity=True, similarity_margin=-0.5, path="across")),
+    "frozen": MMCCConfig(cycle=CycleConfig(starts_per_segment=3, similarity=True, similarity_margin=-0.5), fine_tune=False),
 }
 BASELINES = {
     "cross_modal": CrossModalObjectiveConfig(),

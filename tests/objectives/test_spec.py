@@ -52,7 +52,7 @@ def test_settings_reach_the_model():
 
 def test_mmcc_is_the_default_and_settings_decide_its_name_and_skills():
     assert build(ObjectiveConfig, {}) == MMCCConfig()
-    paper = MMCCConfig(direction=DirectionConfig(within=False, across=False))
+    paper = MMCCConfig(direction=DirectionConfig(leads=0, arrives=0, contrast=0))
     assert spec_of(paper).identity(paper) == ("mmcc", "MMCC")
     alone = MMCCConfig(cycle=CycleConfig(p_unimodal=1))
     assert spec_of(alone).skills_of(alone) == SKILLS - {COMBINE}
