@@ -60,7 +60,7 @@ class DirectionConfig:
     # Weights of the parts, within λ4; docs/training.md has the effect of each.
     leads: float = 1.0  # from each node to what comes later; without it, the task is lost
     arrives: float = 1.0  # at each node from what came earlier: a preference for "late" nodes does not count
-    contrast: float = 2.0  # a node is expected before it and not after it; without it, dyn is near chance
+    contrast: float = 1.0  # a node is expected before it and not after it; more of it trades the task for dynamics
     pairs: bool = False  # every pair of nodes of a modality in its order; for heads on frozen encoders (docs/real.md)
     gap: float = 2.0  # seconds that a node of the other modality must be away: captions are seldom exact
     temperature: float = 0.1  # that of the edges, which this loss shapes

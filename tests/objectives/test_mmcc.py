@@ -36,7 +36,10 @@ from tests.objectives.stand_in import (
 WEIGHTS = {"cycle": 0.7, "cross_modal": 1.1, "similarity": 1.9, "direction": 2.3}
 NO_DIRECTION = DirectionConfig(leads=0, arrives=0, contrast=0)
 PAPER = MMCCConfig(cycle=CycleConfig(starts_per_segment=1, similarity=True), direction=NO_DIRECTION)
-PLUS = MMCCConfig(cycle=CycleConfig(starts_per_segment=3, similarity=True, similarity_margin=0.1))
+PLUS = MMCCConfig(
+    cycle=CycleConfig(starts_per_segment=3, similarity=True, similarity_margin=0.1),
+    direction=DirectionConfig(contrast=2.0),
+)
 FIELDS = ("z", "pi", "valid", "times")
 
 
