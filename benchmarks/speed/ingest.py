@@ -1,4 +1,4 @@
-"""CPU time of `mmcc ingest` compared with the ffmpeg command, the speed-up from a second worker, and from one pass.
+"""CPU time of `mmcc ingest` against ffmpeg, and the gain from a second worker and from one pass.
 
     python -m benchmarks.speed.ingest
 

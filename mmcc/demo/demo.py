@@ -53,7 +53,7 @@ class DemoSettings:
     tasks: int = 7  # of the kitchen's 18: 50 videos of each, enough to learn more than who cooks where
     drawn: int = 96  # pixels a side in the videos, as in the full kitchen
     size: int = 48  # and in the corpus
-    steps: int = 600  # training steps of MMCC+ and of its baseline, 0.23 s each: the rest of the time
+    steps: int = 1200  # training steps of MMCC+ and of its baseline, 0.12 s each: the rest of the time
     overrides: tuple[str, ...] = ("train.warmup_steps=60",)  # else the first hundred steps hardly learn anything
 
 

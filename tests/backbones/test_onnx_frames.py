@@ -263,7 +263,7 @@ def test_files_that_are_none(tmp_path, graph):
     ("content", "cause"),
     [
         ("{", "cannot be read"),
-        ("[]", "should be an object"),
+        ("[]", r"cannot be read \(it should be an object"),
         ('{"size": "large"}', "size is no size in pixels: large"),
         ('{"image_mean": [1, 2]}', r"image_mean is \[1, 2\]; it must be one number or three"),
         ('{"image_std": 0}', "image_std is 0; it must be one positive number or three"),

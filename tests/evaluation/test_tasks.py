@@ -97,7 +97,7 @@ def test_results_of_a_task_that_is_not_registered_are_shown_by_their_name():
     figure = {"mean": 1.0, "low": 0.5, "high": 2.0}
     result = {"figures": {"x": figure}, "references": {}, "notes": []}
     blocks = "".join(measured([{"model": "m", "tasks": {"theirs": result}}]).blocks)
-    assert "<h3>theirs</h3>" in blocks and "1.00 ± 0.75" in blocks
+    assert "<h3>theirs</h3>" in blocks and "1.00 ±\N{NO-BREAK SPACE}0.75" in blocks
 
 
 @pytest.mark.parametrize(

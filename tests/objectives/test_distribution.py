@@ -1,5 +1,7 @@
 """Two processes with half the batch each train like one with the whole: every objective, term by term."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 import torch.distributed as dist
@@ -27,10 +29,11 @@ WITH_WORDS = [(5, 1), *SIZES[1:]]  # the first process has one segment, whose ut
 SHARES = {1: [range(4)], 2: [range(1), range(1, 4)]}
 NOTHING = dict.fromkeys(("cycle", "cross_modal", "similarity", "direction"), 0.0)
 FIELDS = ("z", "pi", "valid", "times")
+WALK = CycleConfig(starts_per_segment=3, similarity=True, similarity_margin=-0.5)
 CONFIGS = {
-    "within": MMCCConfig(cycle=CycleConfig(starts_per_segment=3, similarity=True, similarity_margin=-0.5)),
-    "across": MMCCConfig(cycle=CycleConfig(starts_per_segment=3, similarity=True, similarity_margin=-0.5, path="across")),
-    "frozen": MMCCConfig(cycle=CycleConfig(starts_per_segment=3, similarity=True, similarity_margin=-0.5), fine_tune=False),
+    "within": MMCCConfig(cycle=WALK),
+    "across": MMCCConfig(cycle=replace(WALK, path="across")),
+    "frozen": MMCCConfig(cycle=WALK, fine_tune=False),
 }
 BASELINES = {
     "cross_modal": CrossModalObjectiveConfig(),

@@ -116,10 +116,10 @@ def test_another_corpus_does_not_say_what_it_was_trained_on(made, tmp_path, monk
     assert main(["report", "kitchen", "-o", str(out), "--corpus", str(other), *results]) == 0
     text = Page(out.read_text()).text
     assert (
-        "from narrated videos, of a corpus of 1,200, without any labels" in text and "which it has not seen" not in text
+        "from narrated videos, of a corpus of 2,400, without any labels" in text and "which it has not seen" not in text
     )
     assert "test videos of other." in text
-    assert "A corpus of 1,200 videos (48 pixels, 1 a second), according to the model’s own record." in text
+    assert "A corpus of 2,400 videos (48 pixels, 1 a second), according to the model’s own record." in text
     assert "What it is shown hereother: 24 videos" in text
 
 
@@ -129,7 +129,7 @@ def test_another_corpus_does_not_say_what_it_was_trained_on(made, tmp_path, monk
         (["nothing", "-o", "{tmp}/a.html"], 3, "there is no such folder"),
         (["{run}", "-o", "{tmp}/none/a.html"], 2, "there is no folder"),
         (["{run}", "-o", "{tmp}/a.html", "--results", "{tmp}/none.json"], 3, "cannot be read"),
-        (["{run}", "-o", "{tmp}/a.html", "--results", "{tmp}/list.json"], 3, "was not written by mmcc evaluate"),
+        (["{run}", "-o", "{tmp}/a.html", "--results", "{tmp}/list.json"], 3, "it should be an object"),
         (["{run}", "-o", "{tmp}/a.html", "--corpus", "{tmp}"], 3, "manifest.json"),
         (["kitchen", "-o", "{tmp}/a.html"], 3, "Ingest videos that it has not seen, and give their corpus with --corp"),
         (["kitchen", "-o", "{tmp}/a.html", "--corpus", "{tmp}/y"], 3, "mmcc evaluate RUN --corpus CORPUS --on all"),

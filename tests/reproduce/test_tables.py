@@ -195,7 +195,7 @@ def test_the_grid_is_shown_objective_by_objective():
     place = len(plan.CHOICES) * plan.TRAINED.index(plan.TAP) + plan.CHOICES.index(plan.FAST)
     assert shown == {place: 61.0} and table.rows[place].labels == ("", "rate 3e-3")
     lengths = [each.labels[1].split()[-2] for each in table.rows[:: len(plan.CHOICES)]]
-    assert lengths == [{plan.PLUS: "128", plan.RA: "32"}.get(name, "64") for name in plan.TRAINED]
+    assert lengths == [{plan.PLUS: "128", plan.RA: "16"}.get(name, "64") for name in plan.TRAINED]
     assert [picture.title for picture in PICTURES["tuning"](found)] == ["Mean rank of later steps, setting by setting"]
 
 

@@ -74,6 +74,7 @@ def test_the_headline_agrees_with_the_tables_of_a_reproduction(finished, page):
             "model": model,
             "R@1": table2[model]["R@1"],
             "mean rank": table2[model]["mean"],
+            "dyn": table2[model]["dyn"],
             "order τ": table3.get(model, table3.get(f"{model}, vision only"))["Kendall's τ"],
             "arrow of time %": table4[model]["random pairs"],
         }

@@ -94,7 +94,7 @@ def test_the_verb_says_it_on_stderr_and_in_json(make_clip, tmp_path, monkeypatch
     assert main(["transitions", "kitchen", str(clip), "--json"]) == 0
     told = capsys.readouterr()
     assert "unlike what kitchen was trained on" in told.err
-    assert "unlike what kitchen was trained on" in json.loads(told.out)["warnings"][0]
+    assert any("unlike what kitchen was trained on" in each for each in json.loads(told.out)["warnings"])
 
 
 def test_too_few_training_videos_say_so(kitchen, tmp_path):
