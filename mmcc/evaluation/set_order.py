@@ -29,13 +29,9 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 By = Literal["pairs", "path"]
 
-# s where a model brings none of its own (order.json): that of the kitchen model, which minimizes the log loss of
-# P(u before v) on the validation videos. On 196 test videos P is then underconfident by 0.05 (pairs) and 0.09 (path);
-# with s = 1 it is overconfident by 0.14 and 0.16.
+# s where a model brings none of its own (order.json): that of a kitchen model with the former direction loss, by log
+# loss of P(u before v) on validation videos. With s = 1 it was overconfident by 0.14 (pairs) and 0.16 (path).
 SHARPNESS = 0.2
-# Confidence in an order of 2, 3, … items by random scores of the kitchen model (`confidence_by_chance`), in the median
-# over 113 videos that it had not seen. Orders below it had a mean Kendall's τ of about 0 there.
-OF_KITCHEN_BY_CHANCE = (0.60, 0.60, 0.58, 0.565, 0.56, 0.555, 0.55)
 _CHANCE_DRAWS, _CHANCE_UP_TO = 40, 8  # beyond, random scores agree on an order so seldom that nothing is a guess
 _SWEEPS, _BURN_IN = 300, 30  # of Gibbs sampling; the first sweeps still depend on the start
 _MOVES = 60_000  # in all sweeps: beyond 200 items there are fewer sweeps, to end in seconds

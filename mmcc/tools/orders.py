@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmcc.corpus.source import Skipped
-from mmcc.evaluation.set_order import OF_KITCHEN_BY_CHANCE, SHARPNESS, By, SetOrder, confidence_by_chance
+from mmcc.evaluation.set_order import SHARPNESS, By, SetOrder, confidence_by_chance
 from mmcc.metrics import kendall_tau
 from mmcc.text import storable
 from mmcc.tools.footage import Footage
@@ -74,11 +74,7 @@ class Unshuffled:
         """Why the order is no better than a guess; "" if it may be."""
         if self.strange:
             return self.strange
-        if self.sharpness == SHARPNESS and self.calibrated:
-            known = OF_KITCHEN_BY_CHANCE
-            bound = known[min(len(self.things), len(known) + 1) - 2]
-        else:
-            bound = confidence_by_chance(self.log_P_nn, self.by, self.sharpness)
+        bound = confidence_by_chance(self.log_P_nn, self.by, self.sharpness)
         confidence = f"its confidence, {self.found.confidence:.2f}, is less than random scores reach ({bound:.2f})"
         return confidence if self.found.confidence < bound else ""
 

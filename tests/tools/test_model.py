@@ -53,7 +53,7 @@ def test_cook_loads_by_name_and_reads_pictures_and_any_words():
 
 
 def test_the_sharpness_of_its_orders_comes_with_a_model(kitchen, tmp_path):
-    assert open_model("kitchen").sharpness == 0.2 and open_model("cook").sharpness > 1
+    assert open_model("kitchen").sharpness == 1.05 and open_model("cook").sharpness > 1
     assert open_model(kitchen.run).sharpness is None
     shutil.copytree(SHIPPED / "cook", tmp_path / "mine")
     (tmp_path / "mine" / "order.json").write_text("{}")
