@@ -81,6 +81,7 @@ def test_every_verb_is_here(hostile, tmp_path):
     assert {path.stem for path in FOLDER.glob("*.json")} == takes_json | {"config", "error"}
 
 
+@pytest.mark.slow
 def test_no_verb_prints_control_characters_and_json_is_by_the_schema(hostile, tmp_path, capsys):
     pytest.importorskip("tokenizers", reason="needs the extra encoders")
     capsys.readouterr()
