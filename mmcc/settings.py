@@ -50,8 +50,8 @@ class NamedSettings:
 
     @staticmethod
     def entry_name(name: str) -> str:
-        """What a name is registered under: of "onnx:FILE" the part before the colon; the rest is for the entry."""
-        return name.partition(":")[0]
+        """What a name is registered under: the part before a colon or a question mark; the rest is for the entry."""
+        return name.partition(":")[0].partition("?")[0]
 
     @classmethod
     def own_name(cls) -> str:

@@ -1,4 +1,5 @@
 """Backbones by name. A name is registered whole ("minilm"), or with a word for what follows its colon ("onnx:FILE").
+Options may follow a question mark ("efficientnet-lite0?size=128").
 
 A factory takes the name as it was given and returns the backbone:
 
@@ -58,9 +59,10 @@ def open_text_backbone(name: str) -> TextBackbone:
 
 
 def _open(registry: _Registry, name: str) -> Any:
-    scheme, colon, rest = name.partition(":")
-    known = next((each for each in registry if colon and each.startswith(f"{scheme}:")), name)
-    return _opened(registry.find(known if known in registry else name), name, _stamp(rest.partition("?")[0]))
+    base = name.partition("?")[0]
+    scheme, colon, file = base.partition(":")
+    known = next((each for each in registry if colon and each.startswith(f"{scheme}:")), base)
+    return _opened(registry.find(known if known in registry else name), name, _stamp(file))
 
 
 @lru_cache(_OPEN_AT_ONCE)

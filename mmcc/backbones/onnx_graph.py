@@ -7,13 +7,13 @@ import mmap
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
-from urllib.parse import unquote
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from mmcc.backbones.options import NameWithOptions
 from mmcc.errors import InputError, MissingDependency, UsageError
 
 Array = NDArray[Any]
@@ -27,43 +27,20 @@ class GraphInput(NamedTuple):
     dtype: str  # numpy's name
 
 
-class OnnxName(NamedTuple):
-    """A backbone's name, taken apart: onnx:FILE?option=value&option=value."""
-
-    name: str
-    path: Path
-    options: Mapping[str, str]
+class OnnxName(NameWithOptions):
+    """onnx:FILE?option=value&option=value"""
 
     @classmethod
-    def parse(cls, name: str, known: Sequence[str]) -> OnnxName:
-        """UsageError for options that are not known or not understood."""
-        file, _, query = name.partition(":")[2].partition("?")
-        options: dict[str, str] = {}
-        for part in query.split("&") if query else ():
-            key, equals, value = part.partition("=")
-            if key not in known:
-                raise UsageError(f"{name}: unknown option {key!r} (known: {', '.join(known)})")
-            if not equals or not value or key in options:
-                raise UsageError(f"{name}: {key} needs one value, as in {key}=…")
-            options[key] = unquote(value)
-        if not file:
+    def parse(cls, name: str, known: Sequence[str]) -> Self:
+        """UsageError for options that are not known or not understood, and where no file is named."""
+        parsed = super().parse(name, known)
+        if not parsed.base.partition(":")[2]:
             raise UsageError(f"{name}: names no file", "Name an ONNX file: onnx:FILE")
-        return cls(name, Path(file).expanduser(), options)
+        return parsed
 
-    def choice(self, key: str, choices: Sequence[str]) -> str | None:
-        value = self.options.get(key)
-        if value is not None and value not in choices:
-            raise UsageError(f"{self.name}: {key} is {value!r}; it must be one of {', '.join(choices)}")
-        return value
-
-    def positive(self, key: str) -> int | None:
-        """An integer above zero."""
-        value = self.options.get(key)
-        if value is None:
-            return None
-        if not (value.isascii() and value.isdigit() and int(value) > 0):
-            raise UsageError(f"{self.name}: {key} is {value!r}; it must be a positive integer")
-        return int(value)
+    @property
+    def path(self) -> Path:
+        return Path(self.base.partition(":")[2]).expanduser()
 
 
 class OnnxGraph:

