@@ -24,7 +24,7 @@ def reproduce(
     ] = None,
     budget: Annotated[
         Literal["quick", "half", "full"],
-        Arg("training steps of each objective. full: 2,000; half: 1,000, for feature vectors; quick: 60, a smoke test"),
+        Arg("training steps of each objective. full: 4,000; half: 2,000, for feature vectors; quick: 60, a smoke test"),
     ] = "full",
     at_once: Annotated[
         int | None,
