@@ -34,9 +34,18 @@ signal.signal(signal.SIGINT, signal.default_int_handler)  # what a shell runs in
 
 TESTS = Path(__file__).parent
 SHARED = TESTS.parents[1] / "shared" / "data"
-LONGEST_FIRST = ("reproduce", "training", "tools", "demo", "report", "corpus", "evaluation", "media", "objectives")
+LONGEST_FIRST = (  # folders and files, so that no worker ends long after others
+    *("reproduce", "corpus/test_ingest.py", "training", "tools", "demo", "test_docs.py", "benchmarks", "kitchen"),
+    *("report", "test_extensions.py", "test_api.py", "cli", "corpus", "evaluation", "media", "objectives"),
+)
 TOGETHER = {  # files that share a fixture that takes seconds run in one worker
-    "finished": ("evaluation/test_evaluate.py", "reproduce/test_reproduce.py", "scripts/test_results_page.py"),
+    "finished": (
+        "evaluation/test_evaluate.py",
+        "evaluation/test_evaluator.py",
+        "evaluation/test_tasks.py",
+        "reproduce/test_reproduce.py",
+        "scripts/test_results_page.py",
+    ),
     "heads": (
         "tools/test_described.py",
         "tools/test_familiar.py",
@@ -90,8 +99,12 @@ def pytest_terminal_summary(terminalreporter, config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     choose_examples(items)
-    rank = {TESTS / room: place for place, room in enumerate(LONGEST_FIRST)}  # so that no worker ends long after others
-    items.sort(key=lambda item: min((rank[room] for room in item.path.parents if room in rank), default=len(rank)))
+    rank = {TESTS / name: place for place, name in enumerate(LONGEST_FIRST)}
+
+    def place(item: pytest.Item) -> int:
+        return min((rank[path] for path in (item.path, *item.path.parents) if path in rank), default=len(rank))
+
+    items.sort(key=place)
 
 
 def choose_examples(items: list[pytest.Item]) -> None:

@@ -21,6 +21,7 @@ from mmcc.pretrained import SHIPPED
 from mmcc.settings import flatten, to_mapping
 from mmcc.training.config import Config, load_config
 from scripts import real_results
+from tests.forked import forked_code, load_torch
 
 ROOT = Path(__file__).parents[1]
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
@@ -35,16 +36,18 @@ def mmcc(folder: Path, *words: str) -> None:
     assert done.returncode == 0, f"mmcc {' '.join(words)}: {done.stderr}"
 
 
-@pytest.fixture
-def home(kitchens, tmp_path) -> Path:
-    """A user's: some videos with captions in ~/Videos/cooking, and the kitchen and the corpus of a demo."""
+@pytest.fixture(scope="module")
+def home(kitchens, tmp_path_factory) -> Path:
+    """A user's: three videos with captions in ~/Videos/cooking, and the kitchen and the corpus of a demo."""
+    tmp_path = tmp_path_factory.mktemp("home")
     drawn = kitchens.kitchen_corpus(videos=12, size=48, features=True)
     (tmp_path / "demo").mkdir()
     (tmp_path / "demo" / "kitchen").symlink_to(drawn.kitchen)
     (tmp_path / "demo" / "corpus").symlink_to(drawn.pictures)
     cooking = tmp_path / "Videos" / "cooking"
     cooking.mkdir(parents=True)
-    for video in (drawn.kitchen / "videos").glob("*.mp4"):
+    videos = (drawn.kitchen / "videos").glob("*.mp4")
+    for video in sorted(videos, key=lambda path: path.stat().st_size)[:3]:  # the encoders take a while
         shutil.copy(video, cooking)
         for captions in (drawn.kitchen / "captions").glob(f"{video.stem}.*"):
             shutil.copy(captions, cooking)
@@ -55,7 +58,7 @@ def home(kitchens, tmp_path) -> Path:
 def _soup_and_photos(home: Path) -> None:
     """What the Python examples open: soup.mp4 with captions, and three photos."""
     videos = (home / "Videos" / "cooking").glob("*.mp4")
-    video = min(videos, key=lambda path: path.stat().st_size)  # the encoders take a while
+    video = min(videos, key=lambda path: path.stat().st_size)
     for path in video.parent.glob(f"{video.stem}.*"):
         shutil.copy(path, home / f"soup{path.name.removeprefix(video.stem)}")
     stored = Corpus.open(home / "demo" / "corpus")[video.stem]
@@ -68,9 +71,6 @@ def _soup_and_photos(home: Path) -> None:
 @pytest.mark.slow
 def test_the_lines_for_your_own_video_write_what_they_say(home):
     """All but the installation, as they stand; training for two steps, on too few videos."""
-    videos = sorted((home / "Videos" / "cooking").glob("*.mp4"))
-    for path in (each for video in videos[3:] for each in video.parent.glob(f"{video.stem}.*")):
-        path.unlink()  # the encoders take a while
     for words in lines_for_your_own_video(home):
         short = ["--train.steps", "2", "--train.validation_segments", "2", "--anyway"] if words[0] == "train" else []
         mmcc(home, *words, *short)
@@ -87,16 +87,24 @@ def lines_for_your_own_video(home: Path) -> list[list[str]]:
     return [line.replace("~", str(home)).split()[1:] for line in lines]
 
 
+@pytest.fixture(scope="module")
+def ingested(home) -> Path:
+    """The home with a corpus of its videos, without embeddings, which the examples do not need."""
+    load_torch()
+    (ingest,) = (words for words in lines_for_your_own_video(home) if words[0] == "ingest")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(home)
+        assert main(ingest[: ingest.index("--encode")]) == 0
+    return home
+
+
 @pytest.mark.parametrize("document", ["README.md", "docs/api.md", "docs/corpus.md", "docs/kitchen.md"])
-def test_python_in_the_documents_runs(home, monkeypatch, document):
+def test_python_in_the_documents_runs(ingested, document):
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / document).read_text(), re.DOTALL)
     assert blocks
-    (ingest,) = (words for words in lines_for_your_own_video(home) if words[0] == "ingest")
-    monkeypatch.chdir(home)
-    assert main(ingest[: ingest.index("--encode")]) == 0  # the examples need no embeddings
     for block in blocks:
-        done = subprocess.run([sys.executable, "-c", block], cwd=home, capture_output=True, text=True)
-        assert done.returncode == 0 and done.stdout, done.stderr
+        done = forked_code(block, cwd=ingested)
+        assert done.code == 0 and done.out, done.err
 
 
 def test_annotations_are_read_as_the_corpus_page_shows_them(tmp_path):

@@ -2,7 +2,6 @@
 
 import json
 import re
-import subprocess
 import sys
 import textwrap
 from pathlib import Path
@@ -156,14 +155,15 @@ def test_a_module_that_fails_to_import_is_not_our_bug(vectors_path, tmp_path, mo
 
 def test_a_run_trained_from_python_knows_its_modules(trained, vectors_path):
     script = (
+        "import sys; sys.path.insert(0, '')\n"  # as `python -c` does
         "import plugins.toy, mmcc\n"
         "small = ['model.dims=8', 'train.batch_size=2', 'train.workers=0', 'train.steps=1']\n"
         "own = ['objective.name=next-frame', 'model.frame_encoder=stretch']\n"
         f"mmcc.train(None, {str(vectors_path)!r}, 'from-python', overrides=[*small, *own])\n"
         "print(mmcc.load_config('from-python/config.yaml').imports)"
     )
-    done = subprocess.run([sys.executable, "-c", script], cwd=trained, capture_output=True, text=True)
-    assert done.stdout == "('plugins.toy',)\n", done.stderr
+    done = forked_code(script, cwd=trained)
+    assert done.out == "('plugins.toy',)\n", done.err
 
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "extending.md"
@@ -205,9 +205,8 @@ def test_the_examples_of_the_document_work_from_the_command_line(kitchen_footage
         "videos": [{"id": "soup", "file": "soup.mp4", "task": "7", "clips": [[1, 0.0, 1.5], [2, 2.0, 4.0]]}],
     }
     (clip.parent / "my-set.json").write_text(json.dumps(content))
-    command = [sys.executable, "-c", SESSION, str(kitchen_footage.corpus), str(clip.parent)]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
-    assert [line for line in done.stderr.splitlines() if line.isdecimal()] == ["0"] * 4, done.stderr
-    assert "next-frame" in done.stdout and "brightness on" in done.stdout and done.stdout.count("| cosine |") == 2
+    done = forked_code(SESSION, kitchen_footage.corpus, clip.parent, cwd=tmp_path)
+    assert [line for line in done.err.splitlines() if line.isdecimal()] == ["0"] * 4, done.err
+    assert "next-frame" in done.out and "brightness on" in done.out and done.out.count("| cosine |") == 2
     video = Corpus.open(tmp_path / "mine.corpus")["soup"]
     assert video.tasks == ["7"] and video.steps == [(1, 0.0, 1.5), (2, 2.0, 4.0)] and len(video.times) == 4

@@ -38,6 +38,11 @@ class TemporalPredictors(nn.Module):
         """g_back: the π of what came before a state."""
         return unit_norm(self.backward_head(self.shared(z)))
 
+    def future_and_past(self, z: Tensor) -> tuple[Tensor, Tensor]:
+        """Both of the same state: the shared layers run once."""
+        shared = self.shared(z)
+        return unit_norm(self.forward_head(shared)), unit_norm(self.backward_head(shared))
+
 
 def unit_norm(x: Tensor) -> Tensor:
     """x / |x| along the last dimension; a zero vector stays zero."""

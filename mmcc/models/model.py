@@ -67,6 +67,10 @@ class MMCC(Network):
         """g_back: a state [..., D] → the unit-norm π of its past [..., D]."""
         return self.predictors.past(z)
 
+    def future_and_past(self, z: Tensor) -> tuple[Tensor, Tensor]:
+        """Both for the same states, at three quarters of the cost."""
+        return self.predictors.future_and_past(z)
+
     def forward(self, batch: BatchLike) -> dict[str, Nodes]:
         """Both modalities of a batch. Only valid nodes are computed: padding is free and does not enter batch norm."""
         return {

@@ -3,7 +3,7 @@
 from mmcc.objectives.config import CrossModalConfig, CycleConfig, DirectionConfig
 from mmcc.objectives.cross_modal import CrossModalObjectiveConfig
 from mmcc.objectives.cycle import Cycle, cycle_back
-from mmcc.objectives.losses import Dynamics, Losses
+from mmcc.objectives.losses import Dynamics, Losses, TwoWayDynamics
 from mmcc.objectives.memdpc import MemDPCConfig
 from mmcc.objectives.mmcc import MMCCConfig
 from mmcc.objectives.representation_anticipation import RAConfig
@@ -28,6 +28,7 @@ __all__ = [
     "SampleRng",
     "Starts",
     "TAPConfig",
+    "TwoWayDynamics",
     "concreteness",
     "cycle_back",
     "register_objective",

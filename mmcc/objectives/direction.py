@@ -18,7 +18,8 @@ largely satisfied by a query that knows the task and prefers whatever looks late
 late nodes away: it compares anchors, not nodes. In `contrast` the task cancels too, since both anchors are of one
 video, and so does a preference of an anchor for all nodes: only what has happened in between can tell them apart.
 
-Shapes: B segments, N anchors, K nodes, P packed anchors or nodes of the batch, D dims.
+Shapes: B segments, N anchors, T directions of time (future, past), K nodes, P packed anchors and Q packed nodes of the
+batch, D dims.
 """
 
 from __future__ import annotations
@@ -35,15 +36,15 @@ from mmcc.models.nodes import TEXT, VISION, Nodes
 from mmcc.objectives.anchors import OTHER, after, anchors_at, before
 from mmcc.objectives.config import CycleConfig, DirectionConfig
 from mmcc.objectives.distribution import SumCount, gather_with_gradient, world_size
-from mmcc.objectives.log_sums import log_sum, log_sum_where
-from mmcc.objectives.losses import Dynamics
+from mmcc.objectives.log_sums import log_sum, log_sum_where, log_sums
+from mmcc.objectives.losses import TwoWayDynamics
 from mmcc.objectives.rng import SampleRng
 
 LEADS, ARRIVES, CONTRAST = "leads", "arrives", "contrast"
 
 
 def direction_loss(
-    model: Dynamics,
+    model: TwoWayDynamics,
     nodes: Mapping[str, Nodes],
     keys_PD: Mapping[str, Tensor],
     modality: str,
@@ -59,19 +60,21 @@ def direction_loss(
     every_index = torch.arange(own.valid.shape[1], device=own.valid.device).expand_as(own.valid)
     anchors = anchors_at(nodes, modality, every_index)
     state_BND = _states(model, nodes, modality, rng, cycling)
-    queries = model.future(state_BND), model.past(state_BND)
+    query_BNTD = torch.stack(model.future_and_past(state_BND), dim=2) / config.temperature
     found: list[dict[str, SumCount]] = []
     for target in (VISION, TEXT):
         later, earlier = (side(anchors, nodes, target, config.gap) & own.valid[..., None] for side in (after, before))
-        for query_BND, ahead_BNK, behind_BNK in zip(queries, (later, earlier), (earlier, later), strict=True):
-            scores_BNK = query_BND @ nodes[target].pi.mT / config.temperature
-            from_BN, to_BK = _batch_sums(query_BND, own, nodes[target], keys_PD[target], config.temperature)
-            lead_BN = _segment_sums(scores_BNK, own) if target == modality else from_BN
-            found.append(_parts(scores_BNK, lead_BN, from_BN, to_BK, ahead_BNK, behind_BNK))
+        ahead_BNTK = torch.stack([later, earlier], dim=2)
+        scores_BNTK = (query_BNTD.flatten(1, 2) @ nodes[target].pi.mT).view(*ahead_BNTK.shape)
+        from_BNT, to_BTK = _batch_sums(query_BNTD, own, nodes[target], keys_PD[target])
+        lead_BNT = _segment_sums(scores_BNTK, own) if target == modality else from_BNT
+        found.append(_parts(scores_BNTK, lead_BNT, from_BNT, to_BTK, ahead_BNTK))
     return {part: reduce(SumCount.__add__, (each[part] for each in found)) for part in config.parts}
 
 
-def _states(model: Dynamics, nodes: Mapping[str, Nodes], modality: str, rng: SampleRng, cycling: CycleConfig) -> Tensor:
+def _states(
+    model: TwoWayDynamics, nodes: Mapping[str, Nodes], modality: str, rng: SampleRng, cycling: CycleConfig
+) -> Tensor:
     """[B, N, D]: a node's own z, or f of both modalities, drawn as for cycles but for each node."""
     own, other = nodes[modality], nodes[OTHER[modality]]
     both_BN = rng.uniform(f"direction/{modality}", own.valid.shape[1]) >= cycling.p_unimodal
@@ -82,44 +85,43 @@ def _states(model: Dynamics, nodes: Mapping[str, Nodes], modality: str, rng: Sam
     return own.z.masked_scatter(both_BN[..., None], model.combine(z[VISION], z[TEXT]))
 
 
-def _batch_sums(
-    query_BND: Tensor, anchors: Nodes, targets: Nodes, keys_PD: Tensor, temperature: float
-) -> tuple[Tensor, Tensor]:
-    """log Σ e^s of each anchor over all nodes of the batch [B, N], and of each node over all anchors [B, K]."""
-    queries_PD = query_BND[anchors.valid]
-    from_here = queries_PD @ keys_PD.mT / temperature
+def _batch_sums(query_BNTD: Tensor, anchors: Nodes, targets: Nodes, keys_QD: Tensor) -> tuple[Tensor, Tensor]:
+    """log Σ e^s of each anchor over all nodes of the batch [B, N, T], and of each node over all anchors [B, T, K]."""
+    queries_PTD = query_BNTD[anchors.valid]
+    scores_PTQ = queries_PTD @ keys_QD.mT
     if world_size() == 1:
-        to_here = from_here.mT  # the same pairs
-    else:
-        to_here = targets.pi[targets.valid] @ gather_with_gradient(queries_PD).mT / temperature
-    return _placed(log_sum(from_here), anchors), _placed(log_sum(to_here), targets)
+        from_PT, to_TQ = log_sums(scores_PTQ, -1, 0)
+    else:  # nodes of this process, anchors of all of them
+        everyone_PTD = gather_with_gradient(queries_PTD.flatten(1)).view(-1, *queries_PTD.shape[1:])
+        from_PT, to_TQ = log_sum(scores_PTQ), log_sum(everyone_PTD @ targets.pi[targets.valid].mT, 0)
+    return _placed(from_PT, anchors), _placed(to_TQ.mT, targets).mT
 
 
-def _segment_sums(scores_BNK: Tensor, nodes: Nodes) -> Tensor:
-    """log Σ e^s of each anchor over the nodes of its segment [B, N]."""
-    return log_sum_where(scores_BNK, nodes.valid[:, None].expand_as(scores_BNK))
+def _segment_sums(scores_BNTK: Tensor, nodes: Nodes) -> Tensor:
+    """log Σ e^s of each anchor over the nodes of its segment [B, N, T]."""
+    return log_sum_where(scores_BNTK, nodes.valid[:, None, None].expand_as(scores_BNTK))
 
 
-def _placed(packed_P: Tensor, nodes: Nodes) -> Tensor:
-    return packed_P.new_zeros(nodes.valid.shape).masked_scatter(nodes.valid, packed_P)
+def _placed(packed_PT: Tensor, nodes: Nodes) -> Tensor:
+    places_BN1 = nodes.valid[..., None]
+    return packed_PT.new_zeros(*nodes.valid.shape, packed_PT.shape[-1]).masked_scatter(places_BN1, packed_PT)
 
 
 def _parts(
-    scores_BNK: Tensor, lead_BN: Tensor, from_BN: Tensor, to_BK: Tensor, ahead_BNK: Tensor, behind_BNK: Tensor
+    scores_BNTK: Tensor, lead_BNT: Tensor, from_BNT: Tensor, to_BTK: Tensor, ahead_BNTK: Tensor
 ) -> dict[str, SumCount]:
-    """The parts for one direction of time and one modality of nodes, given the log-sums of their denominators.
+    """The parts for one modality of nodes, given the log-sums of their denominators.
 
-    `ahead`: the node lies where the query should point, `behind`: on the other side of the anchor.
+    `ahead`: the node lies where the query should point.
     """
-    log_P_BNK = scores_BNK - from_BN[..., None]
-    behind_BK = behind_BNK.sum(dim=1).clamp(min=1).to(scores_BNK.dtype)
-    over_BK = log_sum_where(log_P_BNK.mT, behind_BNK.mT) - behind_BK.log()
-    compared_BNK = ahead_BNK & behind_BNK.any(dim=1, keepdim=True)
-    margin_BNK = torch.where(compared_BNK, log_P_BNK - over_BK[:, None], 0)
-    count_BK = compared_BNK.sum(dim=1)
-    contrast_BK = torch.where(compared_BNK, -F.logsigmoid(margin_BNK), 0).sum(dim=1) / count_BK.clamp(min=1)
+    behind_BNTK = ahead_BNTK.flip(2)  # on the other side of the anchor, where the other query should point
+    ahead_BTK, behind_BTK = ahead_BNTK.sum(dim=1), behind_BNTK.sum(dim=1)
+    log_P_BNTK = scores_BNTK - from_BNT[..., None]
+    over_BTK = log_sum_where(log_P_BNTK, behind_BNTK, dim=1) - behind_BTK.clamp(min=1).to(log_P_BNTK.dtype).log()
+    costs_BNTK = F.softplus(over_BTK[:, None] - log_P_BNTK)
+    contrast_BTK = torch.where(ahead_BNTK, costs_BNTK, 0).sum(dim=1) / ahead_BTK.clamp(min=1)
     return {
-        LEADS: SumCount.of(lead_BN - log_sum_where(scores_BNK, ahead_BNK), ahead_BNK.any(dim=-1)),
-        ARRIVES: SumCount.of(to_BK - log_sum_where(scores_BNK.mT, ahead_BNK.mT), ahead_BNK.any(dim=1)),
-        CONTRAST: SumCount.of(contrast_BK, count_BK > 0),
+        LEADS: SumCount.of(lead_BNT - log_sum_where(scores_BNTK, ahead_BNTK), ahead_BNTK.any(dim=-1)),
+        ARRIVES: SumCount.of(to_BTK - log_sum_where(scores_BNTK, ahead_BNTK, dim=1), ahead_BTK > 0),
+        CONTRAST: SumCount.of(contrast_BTK, (ahead_BTK > 0) & (behind_BTK > 0)),
     }

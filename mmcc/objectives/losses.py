@@ -29,3 +29,9 @@ class Dynamics(Protocol):
     def future(self, z: Tensor, /) -> Tensor: ...
 
     def past(self, z: Tensor, /) -> Tensor: ...
+
+
+class TwoWayDynamics(Dynamics, Protocol):
+    """Besides, both predictions from the same states."""
+
+    def future_and_past(self, z: Tensor, /) -> tuple[Tensor, Tensor]: ...

@@ -25,7 +25,7 @@ from mmcc.objectives.cycle import cycle_back, cycle_loss, single_candidate_share
 from mmcc.objectives.direction import direction_loss
 from mmcc.objectives.distribution import SumCount, means_over_processes
 from mmcc.objectives.log_sums import batch_keys
-from mmcc.objectives.losses import Dynamics, Losses, Weights
+from mmcc.objectives.losses import Dynamics, Losses, TwoWayDynamics, Weights
 from mmcc.objectives.pairs import pair_loss
 from mmcc.objectives.rng import SampleRng
 from mmcc.objectives.similarity import similarity_loss
@@ -100,7 +100,7 @@ class MMCCObjective:
         self.config = config
 
     def __call__(
-        self, model: Dynamics, nodes: Mapping[str, Nodes], batch: BatchLike, weights: Weights, rng: SampleRng
+        self, model: TwoWayDynamics, nodes: Mapping[str, Nodes], batch: BatchLike, weights: Weights, rng: SampleRng
     ) -> Losses:
         means, logged = means_over_processes(self.sum_counts(model, nodes, rng))
         parts = {f"{DIRECTION}/{part}": weight for part, weight in self._direction_parts.items()}
@@ -116,7 +116,7 @@ class MMCCObjective:
         direction = self.config.direction
         return {**direction.parts, **({"pairs": 1.0} if direction.pairs else {})}
 
-    def sum_counts(self, model: Dynamics, nodes: Mapping[str, Nodes], rng: SampleRng) -> dict[str, SumCount]:
+    def sum_counts(self, model: TwoWayDynamics, nodes: Mapping[str, Nodes], rng: SampleRng) -> dict[str, SumCount]:
         """Every term's local sum and count."""
         config, cycling = self.config, self.config.cycle
         nodes = {modality: _never_empty(side) for modality, side in nodes.items()}

@@ -19,10 +19,10 @@ from torch import Tensor
 
 from mmcc.models.nodes import Nodes
 from mmcc.objectives.distribution import SumCount
-from mmcc.objectives.losses import Dynamics
+from mmcc.objectives.losses import TwoWayDynamics
 
 
-def pair_loss(model: Dynamics, nodes: Nodes, temperature: float) -> SumCount:
+def pair_loss(model: TwoWayDynamics, nodes: Nodes, temperature: float) -> SumCount:
     """The loss above over the segments of one modality."""
     margin_BNN = log_transitions(model, nodes, temperature)
     margin_BNN = margin_BNN - margin_BNN.mT
@@ -32,7 +32,7 @@ def pair_loss(model: Dynamics, nodes: Nodes, temperature: float) -> SumCount:
     return SumCount.of(costs_BNN.sum(dim=(1, 2)) / count_B.clamp(min=1), count_B > 0)
 
 
-def log_transitions(model: Dynamics, nodes: Nodes, temperature: float) -> Tensor:
+def log_transitions(model: TwoWayDynamics, nodes: Nodes, temperature: float) -> Tensor:
     """log P_fwd(v | u) + log P_back(u | v) of each u and v of a segment [B, N, N]; anything at padding and at u = v."""
     itself = torch.eye(nodes.valid.shape[1], dtype=torch.bool, device=nodes.valid.device)
     hidden_BNN = itself | ~nodes.valid[:, None]
@@ -41,5 +41,6 @@ def log_transitions(model: Dynamics, nodes: Nodes, temperature: float) -> Tensor
         scores = query_BND @ nodes.pi.mT / temperature
         return scores.masked_fill(hidden_BNN, torch.finfo(scores.dtype).min).log_softmax(dim=-1)
 
-    log_P = retrieval(model.future(nodes.z)) + retrieval(model.past(nodes.z)).mT
+    future_BND, past_BND = model.future_and_past(nodes.z)
+    log_P = retrieval(future_BND) + retrieval(past_BND).mT
     return log_P.masked_fill(hidden_BNN | hidden_BNN.mT, 0)

@@ -169,7 +169,7 @@ def test_confidence_by_chance_is_that_of_scores_without_direction():
     random = np.random.default_rng(0)
     clear = np.array([[3.0 * (v > u) for v in range(6)] for u in range(6)])  # each leads to all after it
     assert order_set(clear).confidence > confidence_by_chance(clear) + 0.03 > 0.55
-    none = [random.normal(size=(6, 6)) for _ in range(30)]
+    none = [random.normal(size=(5, 5)) for _ in range(30)]
     above = [order_set(each).confidence > confidence_by_chance(each) for each in none]
     assert 0.2 < np.mean(above) < 0.8  # as often as not
     assert confidence_by_chance(np.zeros((5, 5))) == pytest.approx(0.5)

@@ -52,6 +52,15 @@ def test_the_predictors_share_exactly_their_first_two_layers():
     assert len(reached[0] - shared) == len(reached[1] - shared) == 6
 
 
+@pytest.mark.parametrize("rank", [0, 2])
+def test_both_predictions_at_once_are_those_of_each(rank):
+    torch.manual_seed(0)
+    g = TemporalPredictors(6, rank).double()
+    z = torch.randn(3, 2, 6, dtype=torch.float64)
+    for both, alone in zip(g.future_and_past(z), (g.future(z), g.past(z)), strict=True):
+        torch.testing.assert_close(both, alone)
+
+
 def test_unit_norm_keeps_zero_and_its_gradient_finite():
     x = torch.tensor([[3.0, 4.0], [0.0, 0.0]], requires_grad=True)
     y = unit_norm(x)

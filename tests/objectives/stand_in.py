@@ -40,6 +40,9 @@ class StandIn(nn.Module):
     def past(self, z):
         return F.normalize(self.layers["past"](z), dim=-1)
 
+    def future_and_past(self, z):
+        return self.future(z), self.past(z)
+
 
 class NoIdea(StandIn):
     """Predicts nothing in particular, so that all candidates tie."""

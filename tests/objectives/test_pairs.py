@@ -27,6 +27,9 @@ class Maps:
     def past(self, z):
         return F.normalize(z @ self.maps[1], dim=-1)
 
+    def future_and_past(self, z):
+        return self.future(z), self.past(z)
+
 
 def nodes_of(lengths, dims=3, seed=0, padding=0):
     rng = torch.Generator().manual_seed(seed)

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from mmcc.reproduce import plan
+from scripts import results_page
 
-SCRIPT = Path(__file__).parents[2] / "scripts" / "results_page.py"
+SCRIPT = Path(results_page.__file__)
 PAGE = """# Results
 <!-- headline -->
 older
@@ -30,8 +31,8 @@ kept
 """
 
 
-def fill(*arguments: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, SCRIPT, *arguments], cwd=cwd, capture_output=True, text=True)
+def fill(*arguments: str | Path) -> None:
+    results_page.main(list(map(str, arguments)))
 
 
 @pytest.fixture
@@ -48,8 +49,7 @@ def test_tables_are_put_between_their_marks_and_nothing_else_changes(page, tmp_p
         (tmp_path / folder / "tables").mkdir(parents=True)
         (tmp_path / folder / "tables" / "table2.md").write_text(text)
     for _ in range(2):  # filling again changes nothing
-        done = fill(tmp_path / "main", f"semi-real={tmp_path / 'semi'}", page)
-        assert done.returncode == 0, done.stderr
+        fill(tmp_path / "main", f"semi-real={tmp_path / 'semi'}", page)
         assert page.read_text() == PAGE.replace("\nold\n", "\n\n## T\nfirst\n\n")
         beside = page.with_suffix("") / "tables.md"
         assert beside.read_text() == BESIDE.replace("\nother\n", "\n\n## T (semi-real)\nsecond\n\n")
@@ -65,7 +65,7 @@ def rows(markdown: str) -> dict[str, dict[str, str]]:
 
 def test_the_headline_agrees_with_the_tables_of_a_reproduction(finished, page):
     out, _ = finished
-    assert fill(out, page).returncode == 0
+    fill(out, page)
     first, *_ = page.read_text().split("<!-- end -->")
     table2, table3, table4 = (rows((out / "tables" / f"table{number}.md").read_text()) for number in (2, 3, 4))
     models = ["Chance", "Random init", "Cross-modal", "Repr. Ant.", "TAP", "MemDPC", "MMCC", "MMCC+"]  # no pictures
@@ -92,7 +92,7 @@ def test_without_all_its_tables_the_headline_stays_as_it_is(finished, page, tmp_
         results = json.loads((finished[0] / "results.json").read_text())
         del results["tables"][missing]
         (tmp_path / "part" / "results.json").write_text(json.dumps(results))
-    assert fill(tmp_path / "part", page).returncode == 0
+    fill(tmp_path / "part", page)
     assert page.read_text() == PAGE
 
 
@@ -105,11 +105,17 @@ def test_without_all_its_tables_the_headline_stays_as_it_is(finished, page, tmp_
         (["main", "nothing.md"], "nothing.md: no such file"),
     ],
 )
-def test_what_cannot_be_filled_is_said(page, tmp_path, arguments, message):
+def test_what_cannot_be_filled_is_said(page, tmp_path, monkeypatch, arguments, message):
     (tmp_path / "main" / "tables").mkdir(parents=True)
-    done = fill(*arguments, cwd=tmp_path)
-    assert done.returncode == 1 and message in done.stderr and "Traceback" not in done.stderr
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit, match=message):  # with a text, which is printed; the code is then 1
+        fill(*arguments)
     assert page.read_text() == PAGE
+
+
+def test_as_a_script_it_takes_words_and_ends_with_a_code():
+    done = subprocess.run([sys.executable, SCRIPT], capture_output=True, text=True)
+    assert done.returncode == 1 and done.stderr.startswith("usage")
 
 
 def test_every_table_has_a_page_in_the_documents():

@@ -29,7 +29,7 @@ from mmcc.tools.model import open_model
 @pytest.fixture(scope="module")
 def fresh_kitchen(kitchens):
     """Videos that the shipped model has not seen: of another seed."""
-    return kitchens.kitchen_corpus(videos=12, seed=7, size=48, drawn=96)
+    return kitchens.kitchen_corpus(videos=8, seed=7, size=48, drawn=96)
 
 
 def test_kitchen_videos_pass_as_files_and_as_a_corpus(fresh_kitchen, tmp_path):
@@ -37,7 +37,7 @@ def test_kitchen_videos_pass_as_files_and_as_a_corpus(fresh_kitchen, tmp_path):
     files = open_footage(model, sorted((fresh_kitchen.kitchen / "videos").iterdir())[:3], cache).footage
     assert domain_warnings(model, files, cache) == []
     corpus = open_footage(model, [fresh_kitchen.pictures], cache).footage
-    assert len(corpus) == 12
+    assert len(corpus) == 8
     assert domain_warnings(model, corpus, cache) == []
 
 

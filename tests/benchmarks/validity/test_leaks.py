@@ -23,8 +23,8 @@ def test_probes_find_nothing_and_the_oracle_does():
 
 @pytest.fixture(scope="module")
 def drawn():
-    """Forty videos as drawn, not encoded: small frames, one per second."""
-    settings = KitchenSettings(videos=40, seed=1)
+    """Twenty videos as drawn, not encoded: small frames, one per second."""
+    settings = KitchenSettings(videos=20, seed=1)
     scripts = [script_of(each, settings) for each in plan(settings)]
     return [Filmed(script, np.stack(list(Painter(script, 32).frames(1.0))), 1.0) for script in scripts]
 
