@@ -30,7 +30,7 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from mmcc.errors import InputError, OutputError
-from mmcc.files import flush_to_disk, replace_text, writing
+from mmcc.files import flush_to_disk, replace_text, sync_folder, writing
 from mmcc.untrusted import read_json, typed
 
 FOLDER = "checkpoints"
@@ -104,7 +104,7 @@ class Checkpoints:
                 if final.exists():  # saved again after resuming from an earlier one, or damaged
                     final.rename(self.folder / f".old-{final.name}")
                 temporary.rename(final)
-                flush_to_disk(self.folder)
+                sync_folder(self.folder)
         except OutputError:
             shutil.rmtree(temporary, ignore_errors=True)
             raise
