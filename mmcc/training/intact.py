@@ -1,0 +1,68 @@
+"""Whether a checkpoint is what was written: every command asks here before it answers. Loads nothing heavy.
+
+A checkpoint of `mmcc train` and a model that comes with the package have manifests of their files; a folder without one
+is read all the same, with a note. A run lists its checkpoints, so that one that is gone is missed.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from mmcc.checksums import MANIFEST, Damage, checksum, damages, read_manifest
+from mmcc.errors import InputError
+from mmcc.pretrained import SHIPPED
+from mmcc.terminal import note
+
+FOLDER = "checkpoints"
+LIST = "checkpoints.json"  # of a run: like a manifest, with the checkpoints as its files
+STATE = "training_state.safetensors"  # of the optimizer: no answer depends on it
+_READ = ["config.json", "config.yaml", "corpus.json", "model.safetensors", "vocabulary.txt"]
+_READ += ["calibration.json", "domain.npz", "order.json"]  # of a published model
+
+
+def require_intact(checkpoint: Path) -> dict[str, str]:
+    """The checksums of a checkpoint's files, which it has just checked; InputError where one is damaged."""
+    try:
+        expected = read_manifest(checkpoint)
+    except (OSError, ValueError) as error:
+        raise _damaged(checkpoint, Damage(MANIFEST, f"cannot be read ({error})")) from None
+    for problem in damages(checkpoint, expected or {}, without=(STATE,)):
+        raise _damaged(checkpoint, problem)
+    place = checkpoint.absolute()
+    if place.parent.name == FOLDER and place.name.isdecimal():
+        listed = listed_checkpoints(place.parents[1]).get(int(place.name))
+        if listed is not None and (expected is None or checksum(checkpoint / MANIFEST) != listed):
+            cause = "is missing" if expected is None else "is that of another checkpoint"
+            raise _damaged(checkpoint, Damage(MANIFEST, cause))
+    unlisted = [name for name in _READ if name not in (expected or {}) and (checkpoint / name).is_file()]
+    if unlisted:
+        _say_once(f"{checkpoint}: has no checksum of {unlisted[0]}, so damage to it would not be noticed.")
+    return expected or {}
+
+
+def listed_checkpoints(run: Path) -> dict[int, str]:
+    """The checkpoints that a run should have, by their steps, with the checksums of their manifests; none of a run that
+    is older than the list."""
+    try:
+        listed = read_manifest(run, LIST) or {}
+        return {int(name): expected for name, expected in listed.items()}
+    except (OSError, ValueError) as error:
+        remedy = f"Restore it, or delete it: then the run has whatever is in {FOLDER}/."
+        raise InputError(run / LIST, f"cannot be read ({error})", remedy) from None
+
+
+def _damaged(checkpoint: Path, problem: Damage) -> InputError:
+    place = checkpoint.absolute()
+    if SHIPPED in place.parents:
+        remedy = "Install mmcc again."
+    elif place.parent.name == FOLDER:
+        remedy = "Restore it from a backup, or name another checkpoint of the run; --resume trains it again."
+    else:
+        remedy = "Copy the folder again from where it was made."
+    return InputError(checkpoint / problem.name, f"{problem.cause}: it is damaged", remedy)
+
+
+@cache
+def _say_once(line: str) -> None:
+    note(line)
