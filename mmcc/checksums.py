@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from mmcc.files import replace_text
+from mmcc.files import replacing, writing
 from mmcc.untrusted import Malformed, read_json
 
 MANIFEST = "manifest.json"
@@ -52,9 +52,18 @@ def checksums(folder: Path, names: Iterable[str], by: Callable[[Path], str] = ch
     return {name: by(folder / name) for name in sorted(names)}
 
 
-def seal(folder: Path, names: Iterable[str], by: Callable[[Path], str] = checksum, *, manifest: str = MANIFEST) -> None:
-    """Write the manifest, as the last of a folder's files: they must be on the disk already."""
-    replace_text(folder / manifest, json.dumps(checksums(folder, names, by), indent=1) + "\n")
+def seal(
+    folder: Path,
+    names: Iterable[str],
+    by: Callable[[Path], str] = checksum,
+    *,
+    manifest: str = MANIFEST,
+    durable: bool = True,
+) -> None:
+    """Write the manifest, as the last of a folder's files. `durable`: on the disk, where the files must be already."""
+    path = folder / manifest
+    with writing(path), replacing(path, durable=durable, shared=not durable) as draft:
+        draft.write_text(json.dumps(checksums(folder, names, by), indent=1) + "\n", encoding="utf-8")
 
 
 def read_manifest(folder: Path, manifest: str = MANIFEST) -> dict[str, str] | None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from mmcc.errors import InputError
 from mmcc.pretrained import shipped_names, with_shipped
-from mmcc.training.intact import FOLDER, listed_checkpoints, require_intact
+from mmcc.training.intact import COUNTERS, FOLDER, listed_checkpoints, require_intact
 from mmcc.untrusted import LARGEST_YAML, parse_yaml, read_json, read_start, typed
 
 if TYPE_CHECKING:
@@ -86,8 +86,6 @@ def _of_run(run: Path, which: str | int) -> Path:
     step: str | int = which
     if which in (BEST, LAST):
         last = max({*folders, *listed})
-        if last in folders:
-            require_intact(folders[last])  # it says which is the best
         step = (which == BEST and last in folders and _best_step(folders[last])) or last
         if step not in folders:
             place = run / FOLDER / f"{step:08d}"
@@ -99,9 +97,12 @@ def _of_run(run: Path, which: str | int) -> Path:
 
 def _best_step(newest: Path) -> int:
     """0 where the run has not been validated yet."""
-    path = newest / "training_state.json"
+    path = newest / COUNTERS
     try:
+        require_intact(newest, only=(COUNTERS,))
         return typed(read_json(path, dict), "best_step", int)
+    except InputError as error:
+        raise InputError(error.path, error.cause, "Name the checkpoint: last, or a step.") from None
     except (OSError, ValueError) as error:
         raise InputError(path, f"cannot be read ({error})", "Name the checkpoint: last, or a step.") from None
 

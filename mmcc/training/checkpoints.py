@@ -36,11 +36,11 @@ from torch.optim import Optimizer
 from mmcc.checksums import MANIFEST, checksum, damage_of, seal
 from mmcc.errors import InputError, OutputError
 from mmcc.files import flush_to_disk, replace_text, sync_folder, writing
-from mmcc.training.intact import FOLDER, LIST, STATE, listed_checkpoints
+from mmcc.training.intact import COUNTERS, FOLDER, LIST, STATE, listed_checkpoints
 from mmcc.untrusted import read_json, typed
 
-_MODEL, _STATE, _COUNTERS = "model.safetensors", STATE, "training_state.json"
-RESUMED = (_MODEL, _STATE, _COUNTERS)  # what a run is resumed from
+_MODEL = "model.safetensors"
+RESUMED = (_MODEL, STATE, COUNTERS)  # what a run is resumed from
 _LEFTOVERS = (".tmp-", ".old-")  # of an interrupted save or removal
 
 
@@ -99,8 +99,8 @@ class Checkpoints:
             with writing(final):
                 temporary.mkdir()
                 model.save_pretrained(temporary)
-                save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, temporary / _STATE)
-                for name, text in {**texts, _COUNTERS: json.dumps(asdict(progress), indent=1)}.items():
+                save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, temporary / STATE)
+                for name, text in {**texts, COUNTERS: json.dumps(asdict(progress), indent=1)}.items():
                     (temporary / name).write_text(text, encoding="utf-8")
                 written = sorted(temporary.iterdir())
                 for path in written:
@@ -170,7 +170,7 @@ def damage(checkpoint: Path, listed: str | None = None, *, needs: Collection[str
 
 def read_progress(checkpoint: Path) -> TrainingProgress:
     """Its counters; InputError where they cannot be read."""
-    path, usual = checkpoint / _COUNTERS, asdict(TrainingProgress())
+    path, usual = checkpoint / COUNTERS, asdict(TrainingProgress())
     usual.pop("best_score")  # a number, or null
     try:
         content = read_json(path, dict)
@@ -186,7 +186,7 @@ def load(checkpoint: Path, model: nn.Module, optimizer: Optimizer) -> TrainingPr
     try:
         model.load_state_dict(load_file(checkpoint / _MODEL))
         with torch.no_grad():
-            load_optimizer(optimizer, model, load_file(checkpoint / _STATE))
+            load_optimizer(optimizer, model, load_file(checkpoint / STATE))
     except (SafetensorError, RuntimeError, KeyError) as error:
         first = str(error).strip().splitlines()[0]
         remedy = "Resume with the run's original settings and version of mmcc."

@@ -6,6 +6,7 @@ is read all the same, with a note. A run lists its checkpoints, so that one that
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import cache
 from pathlib import Path
 
@@ -16,18 +17,22 @@ from mmcc.terminal import note
 
 FOLDER = "checkpoints"
 LIST = "checkpoints.json"  # of a run: like a manifest, with the checkpoints as its files
-STATE = "training_state.safetensors"  # of the optimizer: no answer depends on it
+STATE, COUNTERS = "training_state.safetensors", "training_state.json"  # what a run is resumed from
+_TRAINING = (STATE, COUNTERS, "environment.json")  # no answer depends on them
 _READ = ["config.json", "config.yaml", "corpus.json", "model.safetensors", "vocabulary.txt"]
 _READ += ["calibration.json", "domain.npz", "order.json"]  # of a published model
 
 
-def require_intact(checkpoint: Path) -> dict[str, str]:
-    """The checksums of a checkpoint's files, which it has just checked; InputError where one is damaged."""
+def require_intact(checkpoint: Path, only: Collection[str] | None = None) -> dict[str, str]:
+    """The checksums of a checkpoint's files, which it has just checked: all that an answer depends on, or `only` these.
+    InputError where one is damaged."""
     try:
         expected = read_manifest(checkpoint)
     except (OSError, ValueError) as error:
         raise _damaged(checkpoint, Damage(MANIFEST, f"cannot be read ({error})")) from None
-    for problem in damages(checkpoint, expected or {}, without=(STATE,)):
+    known = expected or {}
+    asked = [name for name in known if name not in _TRAINING] if only is None else [*known.keys() & {*only}]
+    for problem in damages(checkpoint, {name: known[name] for name in asked}):
         raise _damaged(checkpoint, problem)
     place = checkpoint.absolute()
     if place.parent.name == FOLDER and place.name.isdecimal():
@@ -35,10 +40,11 @@ def require_intact(checkpoint: Path) -> dict[str, str]:
         if listed is not None and (expected is None or checksum(checkpoint / MANIFEST) != listed):
             cause = "is missing" if expected is None else "is that of another checkpoint"
             raise _damaged(checkpoint, Damage(MANIFEST, cause))
-    unlisted = [name for name in _READ if name not in (expected or {}) and (checkpoint / name).is_file()]
-    if unlisted:
-        _say_once(f"{checkpoint}: has no checksum of {unlisted[0]}, so damage to it would not be noticed.")
-    return expected or {}
+    for name in _READ if only is None else ():
+        if name not in known and (checkpoint / name).is_file():
+            _say_once(f"{checkpoint}: has no checksum of {name}, so damage to it would not be noticed.")
+            break
+    return known
 
 
 def listed_checkpoints(run: Path) -> dict[int, str]:

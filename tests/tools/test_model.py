@@ -57,6 +57,7 @@ def test_the_sharpness_of_its_orders_comes_with_a_model(kitchen, tmp_path):
     assert open_model(kitchen.run).sharpness is None
     shutil.copytree(SHIPPED / "cook", tmp_path / "mine")
     (tmp_path / "mine" / "order.json").write_text("{}")
+    (tmp_path / "mine" / "manifest.json").unlink()
     with pytest.raises(InputError, match=r"order\.json"):
         _ = open_model(tmp_path / "mine").sharpness
 
@@ -81,6 +82,7 @@ def test_other_weights_or_settings_are_another_model(kitchen, tmp_path):
     for name in ("model.safetensors", "config.yaml", "vocabulary.txt"):
         copy = tmp_path / name
         shutil.copytree(open_model(kitchen.run).folder, copy)
+        (copy / "manifest.json").unlink()
         (copy / name).write_bytes((copy / name).read_bytes() + b"\n")
         assert open_model(copy).checksum != before, name
 
@@ -89,6 +91,7 @@ def test_a_run_that_does_not_say_how_its_frames_were_made_is_noted(kitchen, tmp_
     copy = tmp_path / "a" / "b" / "checkpoint"
     shutil.copytree(open_model(kitchen.run).folder, copy)
     (copy / "corpus.json").unlink()
+    (copy / "manifest.json").unlink()
     model = open_model(copy)
     assert model.assumed
     assert "112 pixels, 1 a second" in model.note
@@ -99,6 +102,7 @@ def test_a_damaged_corpus_json_is_named(kitchen, tmp_path, content):
     copy = tmp_path / "checkpoint"
     shutil.copytree(open_model(kitchen.run).folder, copy)
     (copy / "corpus.json").write_text(content)
+    (copy / "manifest.json").unlink()
     with pytest.raises(InputError, match=r"corpus\.json: cannot be read"):
         open_model(copy)
 
