@@ -29,7 +29,8 @@ from typing import Any, Protocol
 
 import torch
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
+from safetensors.torch import save as serialize
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
@@ -99,7 +100,8 @@ class Checkpoints:
             with writing(final):
                 temporary.mkdir()
                 model.save_pretrained(temporary)
-                save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, temporary / STATE)
+                whole = {name: tensor.contiguous() for name, tensor in tensors.items()}
+                (temporary / STATE).write_bytes(serialize(whole))  # by Python: a full disk is an OSError like any other
                 for name, text in {**texts, COUNTERS: json.dumps(asdict(progress), indent=1)}.items():
                     (temporary / name).write_text(text, encoding="utf-8")
                 written = sorted(temporary.iterdir())

@@ -50,6 +50,8 @@ def open_run(run: Path, config: Config, corpus: Corpus, *, resume: bool) -> Iter
     made = [folder for folder in (run, *run.parents) if not folder.exists()]
     with writing(run):
         run.mkdir(parents=True, exist_ok=True)
+        for folder in made:
+            sync_folder(folder.parent)
     with only_writer(run):
         continued = check_run(run, config, resume=resume)
         try:
