@@ -5,7 +5,6 @@ Commands check what they read; this reads everything, also what only `mmcc train
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,8 @@ from mmcc.untrusted import read_json, typed
 
 RUN, CHECKPOINT, MODEL, INDEX = "run", "checkpoint", "model", "search index"
 _WEIGHTS, _INDEX, _METRICS = "model.safetensors", "index.json", "metrics.jsonl"
-_COPIES = ("config.yaml", "vocabulary.txt")  # of a run: as those of its newest checkpoint
+_SETTINGS = "config.yaml"
+_COPIES = (_SETTINGS, "vocabulary.txt")  # of a run: as those of its newest checkpoint
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ def _verify_own_files(run: Path, newest: Path, found: Verified) -> None:
     """What lies beside the checkpoints, compared with what the newest of them knows."""
     for name in _COPIES:
         if (newest / name).is_file():
-            found.damaged += [Damaged(str(run / name), cause) for cause in _differs(run / name, newest / name)]
+            _compare(run / name, newest / name, found)
             _count(run / name, found)
     try:
         known = str(read_json(newest / COUNTERS, dict).get("metrics") or "")
@@ -156,25 +156,28 @@ def _verify_own_files(run: Path, newest: Path, found: Verified) -> None:
         found.damaged.append(Damaged(str(run / "corpus.json"), f"cannot be read ({error})"))
 
 
-def _differs(path: Path, other: Path) -> Iterator[str]:
+def _compare(path: Path, other: Path, found: Verified) -> None:
+    """A run's own copy with that of a checkpoint."""
+    told = f"differs from that of checkpoint {other.parent.name}"
     try:
         if path.read_bytes() == other.read_bytes():
             return
-        if path.name == "config.yaml" and not _settings_changed(path, other):
-            return  # resumed with, say, more steps, and not saved since
+        if path.name == _SETTINGS and (free := _free_changes(path, other)):
+            found.notes.append(f"{path}: {told} in {', '.join(free)}, as after a resume with other settings")
+            return
     except InputError as error:
-        yield error.cause
+        told = error.cause
     except OSError as error:
-        yield f"cannot be read ({error.strerror})"
-    else:
-        yield f"differs from that of checkpoint {other.parent.name}"
+        told = "is missing" if isinstance(error, FileNotFoundError) else f"cannot be read ({error.strerror})"
+    found.damaged.append(Damaged(str(path), told))
 
 
-def _settings_changed(path: Path, other: Path) -> bool:
-    """In more than a run may be resumed with."""
+def _free_changes(path: Path, other: Path) -> list[str]:
+    """The settings that differ; none where a run cannot be resumed with one of them."""
     from mmcc.training.config import FREE_ON_RESUME, Config, differences
 
-    return bool(differences(Config.from_yaml(other), Config.from_yaml(path)).keys() - FREE_ON_RESUME)
+    changed = differences(Config.from_yaml(other), Config.from_yaml(path)).keys()
+    return sorted(changed) if changed <= FREE_ON_RESUME else []
 
 
 def _count(path: Path, found: Verified) -> None:

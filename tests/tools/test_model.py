@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from mmcc.checksums import damage_of, read_manifest
 from mmcc.cli.main import main
 from mmcc.errors import InputError
 from mmcc.evaluation.adapters import open_adapter
@@ -36,7 +37,9 @@ def test_what_is_shipped_is_small_whole_and_of_no_machine():
     for name in shipped_names():
         folder = SHIPPED / name
         assert sum(path.stat().st_size for path in folder.iterdir()) < 15_000_000
-        assert {"card.md", "config.yaml", "corpus.json", "domain.npz"} <= {path.name for path in folder.iterdir()}
+        names = {path.name for path in folder.iterdir()}
+        assert {"card.md", "config.yaml", "corpus.json", "domain.npz", "order.json"} <= names
+        assert {*(read_manifest(folder) or ())} == names - {"card.md", "manifest.json"} and damage_of(folder) is None
         assert "path" not in json.loads((folder / "corpus.json").read_text())
         for path in folder.glob("*.[jym]*[nld]"):
             assert "/tmp/" not in path.read_text(encoding="utf-8")
