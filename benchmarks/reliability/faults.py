@@ -16,6 +16,7 @@ os.environ["OMP_NUM_THREADS"] = "1"  # before numpy and torch look: forked child
 import io
 import json
 import shutil
+import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stderr, redirect_stdout
@@ -132,7 +133,7 @@ def make_jobs(folder: Path) -> list[Job]:
         checkpoint_job(),
         cache_job(),
         Job("index", index, index_of),
-        Job("train", lambda place: _train(corpus, place / "run", "--resume"), _trained),
+        Job("train", lambda place: _train(corpus, place / "run"), _trained),
     ]
 
 
@@ -192,9 +193,11 @@ def _contents(folder: Path, pattern: str) -> str:
     return json.dumps({path.name: checksum(path) for path in sorted(folder.rglob(pattern)) if path.is_file()})
 
 
-def _train(corpus: Path, run: Path, *flags: str) -> int:
+def _train(corpus: Path, run: Path) -> int:
+    """Start a run, or continue one that has a checkpoint."""
     settings = [word for name, value in SMALL.items() for word in (f"--{name}", value)]
-    return _mmcc("train", corpus, "-o", run, "--anyway", *settings, *flags)
+    resume = ["--resume"] if any((run / "checkpoints").glob("0*")) else []
+    return _mmcc("train", corpus, "-o", run, "--anyway", *settings, *resume)
 
 
 def _quietly(*words: object) -> None:
@@ -206,8 +209,8 @@ def _mmcc(*words: object) -> int:
     shown = io.StringIO()
     with redirect_stdout(io.StringIO()), redirect_stderr(shown):
         code = mmcc([str(word) for word in words])
-    if code not in (0, 3, 4):
-        print(shown.getvalue())
+    if code not in (0, 4):
+        print(shown.getvalue(), file=sys.stderr)
     return code
 
 

@@ -13,7 +13,7 @@ from mmcc.checksums import MANIFEST, checksum, damages, quick_checksum, read_man
 from mmcc.errors import InputError
 from mmcc.pretrained import SHIPPED, with_shipped
 from mmcc.text import counted
-from mmcc.training.intact import COUNTERS, FOLDER, LIST, STATE, listed_checkpoints
+from mmcc.training.intact import COUNTERS, FOLDER, LIST, STATE, listed_checkpoints, require_own_checksum
 from mmcc.untrusted import read_json, typed
 
 RUN, CHECKPOINT, MODEL, INDEX = "run", "checkpoint", "model", "search index"
@@ -162,9 +162,14 @@ def _compare(path: Path, other: Path, found: Verified) -> None:
     try:
         if path.read_bytes() == other.read_bytes():
             return
-        if path.name == _SETTINGS and (free := _free_changes(path, other)):
-            found.notes.append(f"{path}: {told} in {', '.join(free)}, as after a resume with other settings")
-            return
+        if path.name == _SETTINGS:
+            require_own_checksum(path)
+            if not (changed := _changed_settings(path, other)):
+                return
+            told += f" in {', '.join(changed)}"
+            if _is_free(changed):
+                found.notes.append(f"{path}: {told}, as after a resume with other settings")
+                return
     except InputError as error:
         told = error.cause
     except OSError as error:
@@ -172,12 +177,17 @@ def _compare(path: Path, other: Path, found: Verified) -> None:
     found.damaged.append(Damaged(str(path), told))
 
 
-def _free_changes(path: Path, other: Path) -> list[str]:
-    """The settings that differ; none where a run cannot be resumed with one of them."""
-    from mmcc.training.config import FREE_ON_RESUME, Config, differences
+def _changed_settings(path: Path, other: Path) -> list[str]:
+    from mmcc.training.config import Config, differences
 
-    changed = differences(Config.from_yaml(other), Config.from_yaml(path)).keys()
-    return sorted(changed) if changed <= FREE_ON_RESUME else []
+    return sorted(differences(Config.from_yaml(other), Config.from_yaml(path)))
+
+
+def _is_free(changed: list[str]) -> bool:
+    """Whether a run may be resumed with them."""
+    from mmcc.training.config import FREE_ON_RESUME
+
+    return {*changed} <= FREE_ON_RESUME
 
 
 def _count(path: Path, found: Verified) -> None:

@@ -6,6 +6,7 @@ is read all the same, with a note. A run lists its checkpoints, so that one that
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Collection
 from functools import cache
 from pathlib import Path
@@ -18,6 +19,7 @@ from mmcc.terminal import note
 FOLDER = "checkpoints"
 LIST = "checkpoints.json"  # of a run: like a manifest, with the checkpoints as its files
 STATE, COUNTERS = "training_state.safetensors", "training_state.json"  # what a run is resumed from
+_OWN = "# sha256 of the lines above: "
 _TRAINING = (STATE, COUNTERS, "environment.json")  # no answer depends on them
 _READ = ["config.json", "config.yaml", "corpus.json", "model.safetensors", "vocabulary.txt"]
 _READ += ["calibration.json", "domain.npz", "order.json"]  # of a published model
@@ -56,6 +58,22 @@ def listed_checkpoints(run: Path) -> dict[int, str]:
     except (OSError, ValueError) as error:
         remedy = f"Restore it, or delete it: then the run has whatever is in {FOLDER}/."
         raise InputError(run / LIST, f"cannot be read ({error})", remedy) from None
+
+
+def with_own_checksum(settings: str) -> str:
+    """Settings in YAML, with a last line by which damage to them is noticed: a run that is resumed takes them."""
+    return f"{settings}{_OWN}{hashlib.sha256(settings.encode()).hexdigest()}\n"
+
+
+def require_own_checksum(path: Path) -> None:
+    """InputError if settings are not those that their last line belongs to; without such a line they may be any."""
+    try:
+        content, line, told = path.read_bytes().rpartition(_OWN.encode())
+    except OSError as error:
+        raise InputError(path, f"cannot be read ({error.strerror})", "Copy that of the newest checkpoint.") from None
+    if line and hashlib.sha256(content).hexdigest().encode() != told.rstrip(b"\n"):
+        remedy = "Copy that of the newest checkpoint; if you changed it on purpose, delete its last line."
+        raise InputError(path, "has a wrong checksum: it is damaged, or was changed", remedy)
 
 
 def _damaged(checkpoint: Path, problem: Damage) -> InputError:

@@ -20,7 +20,7 @@ from mmcc.terminal import note
 from mmcc.training.checkpoints import Checkpoints, read_progress
 from mmcc.training.config import FREE_ON_RESUME, Config, differences
 from mmcc.training.intact import FOLDER as CHECKPOINTS
-from mmcc.training.intact import LIST
+from mmcc.training.intact import LIST, require_own_checksum, with_own_checksum
 from mmcc.untrusted import parse_json, typed
 
 CONFIG, VOCABULARY, METRICS, TENSORBOARD = "config.yaml", "vocabulary.txt", "metrics.jsonl", "tensorboard"
@@ -60,7 +60,7 @@ def open_run(run: Path, config: Config, corpus: Corpus, *, resume: bool) -> Iter
                     _clear(run)
             # First corpus.json: it tells a run that was killed from a folder where someone keeps a config.yaml.
             replace_text(run / CORPUS, describe_corpus(corpus))
-            replace_text(run / CONFIG, config.to_yaml())
+            replace_text(run / CONFIG, with_own_checksum(config.to_yaml()))
             yield
         except BaseException:
             if not continued and not Checkpoints(run).steps() and not _has_metrics(run):
@@ -101,6 +101,16 @@ def check_same_settings(run: Path, config: Config) -> None:
         old, new = changed[key]
         cause = f"was started with {key} = {old}, not {new}"
         raise InputError(run, cause, "Resume with the run's own settings, or start another run.")
+
+
+def settings_to_resume(run: Path) -> Path | None:
+    """The settings with which a run was last started: its own, or, if they are gone, those of its newest checkpoint.
+    InputError where its own are damaged."""
+    path = run / CONFIG
+    if path.is_file():
+        require_own_checksum(path)
+        return path
+    return found if (found := _settings_of(run)).is_file() else None
 
 
 def _settings_of(run: Path) -> Path:

@@ -12,6 +12,7 @@ from mmcc.pretrained import SHIPPED
 from mmcc.tools.cache import Cache
 from mmcc.tools.search_index import open_index, open_library
 from mmcc.tools.verify import verify
+from mmcc.training.intact import with_own_checksum
 from tests.schemas import check
 
 
@@ -79,11 +80,19 @@ def test_a_checkpoint_that_is_gone_or_another_is_listed(run):
 
 def test_a_run_that_is_resumed_with_more_steps_is_not_damaged(run):
     path = run / "config.yaml"
-    path.write_text(path.read_text().replace("steps: 2\n", "steps: 3\n"))
+    text = path.read_text()
+    path.write_text(text.replace("steps: 2\n", "steps: 3\n"))
+    assert told(run) == {("config.yaml", "has a wrong checksum: it is damaged, or was changed")}
+    path.write_text(own(text.replace("steps: 2\n", "steps: 3\n")))
     assert told(run) == set()
-    assert "config.yaml: differs" in verify(run).notes[0] and "train.steps" in verify(run).notes[0]
-    path.write_text(path.read_text().replace("seed: 0\n", "seed: 1\n"))
-    assert told(run) == {("config.yaml", f"differs from that of checkpoint {newest(run).name}")}
+    assert "config.yaml: differs" in verify(run).notes[0] and "in train.steps, as after" in verify(run).notes[0]
+    path.write_text(own(text.replace("seed: 0\n", "seed: 1\n")))
+    assert told(run) == {("config.yaml", f"differs from that of checkpoint {newest(run).name} in train.seed")}
+
+
+def own(text: str) -> str:
+    """With the last line that it would have been written with."""
+    return with_own_checksum("".join(text.splitlines(keepends=True)[:-1]))
 
 
 def test_damage_ends_with_its_exit_code(run, tmp_path, capsys):

@@ -9,7 +9,14 @@ from mmcc.checksums import seal
 from mmcc.errors import InputError
 from mmcc.pretrained import SHIPPED
 from mmcc.training import intact
-from mmcc.training.intact import COUNTERS, STATE, listed_checkpoints, require_intact
+from mmcc.training.intact import (
+    COUNTERS,
+    STATE,
+    listed_checkpoints,
+    require_intact,
+    require_own_checksum,
+    with_own_checksum,
+)
 
 FILES = ("config.json", "config.yaml", "model.safetensors", "vocabulary.txt", STATE, COUNTERS)
 
@@ -63,3 +70,18 @@ def test_a_run_knows_its_checkpoints(checkpoint):
         (run / "checkpoints.json").write_text(wrong)
         with pytest.raises(InputError, match="delete it"):
             listed_checkpoints(run)
+
+
+def test_settings_know_their_own_checksum(tmp_path):
+    path = tmp_path / "config.yaml"
+    path.write_text(with_own_checksum("train:\n  steps: 4000\n"))
+    require_own_checksum(path)
+    whole = path.read_bytes()
+    for bit in range(8 * whole.index(b"#")):
+        path.write_bytes(bytes(byte ^ (1 << bit % 8 if at == bit // 8 else 0) for at, byte in enumerate(whole)))
+        with pytest.raises(InputError, match="has a wrong checksum"):
+            require_own_checksum(path)
+    path.write_text("train:\n  steps: 5000\n")  # of an earlier version, or edited
+    require_own_checksum(path)
+    with pytest.raises(InputError, match="cannot be read"):
+        require_own_checksum(tmp_path)
