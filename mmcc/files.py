@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import threading
@@ -51,7 +52,7 @@ def replacing(path: Path, *, durable: bool = True, shared: bool = False) -> Iter
             flush_to_disk(draft)
         draft.replace(path)
         if durable:
-            flush_to_disk(path.parent)
+            sync_folder(path.parent)
     finally:
         with suppress(OSError):
             draft.unlink(missing_ok=True)
@@ -90,9 +91,18 @@ def remove_drafts(folder: Path) -> None:
 
 
 def flush_to_disk(path: Path) -> None:
-    """Wait until a file's content, or a folder's list of names, is on the disk."""
+    """Wait until a file's content is on the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def sync_folder(path: Path) -> None:
+    """Wait until a folder's list of names is on the disk: a new name, or a renamed one, may be lost until then."""
+    try:
+        flush_to_disk(path)
+    except OSError as error:  # some network file systems cannot; they write names at once
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):
+            raise

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.validity.domain import is_chosen, pictures
+from mmcc.checksums import seal
 from mmcc.errors import InputError
 from mmcc.files import replacing
 from mmcc.media.photos import find_photos
@@ -44,6 +45,7 @@ def main() -> int:
     given.out.parent.mkdir(parents=True, exist_ok=True)
     with replacing(given.out) as draft, draft.open("wb") as file:
         np.savez_compressed(file, **{name: part.astype(np.float32) for name, part in found._asdict().items()})
+    seal(given.out.parent, [given.out.name])
     print(f"{given.out}: {len(found.mean)} figures")
     return 0
 

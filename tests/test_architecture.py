@@ -23,7 +23,7 @@ MAY_IMPORT = {
     "backbones": set(),
     "models": {"pretrained", "backbones"},
     "objectives": {"models"},
-    "training": {"data", "models", "objectives", "metrics", "corpus", "locks", "backbones"},
+    "training": {"data", "models", "objectives", "metrics", "corpus", "locks", "backbones", "pretrained"},
     "evaluation": {"data", "models", "objectives", "training", "metrics", "corpus", "pretrained", "backbones"},
 }
 MAY_IMPORT["tools"] = {*MAY_IMPORT, "metrics", "locks"} - {"kitchen"}  # not report: it answers, and draws nothing
@@ -31,7 +31,17 @@ MAY_IMPORT["report"] = {*MAY_IMPORT, "metrics"} - {"kitchen"}
 MAY_IMPORT["reproduce"] = {*MAY_IMPORT, "metrics", "locks"} - {"kitchen", "tools"}
 MAY_IMPORT["demo"] = {*MAY_IMPORT, "progress"}
 MAY_IMPORT["cli"] = {*MAY_IMPORT, "metrics", "progress", "__version__"}
-SHARED = {"errors", "extensions", "files", "registry", "settings", "terminal", "text", "untrusted"}  # for every room
+SHARED = {
+    "checksums",
+    "errors",
+    "extensions",
+    "files",
+    "registry",
+    "settings",
+    "terminal",
+    "text",
+    "untrusted",
+}  # for every room
 ROOMS = sorted(path.name for path in (ROOT / "mmcc").iterdir() if (path / "__init__.py").exists())
 
 

@@ -1,11 +1,23 @@
 """Files that are whole or absent."""
 
+import errno
 import os
+from contextlib import nullcontext
+from pathlib import Path
 
 import pytest
 
 from mmcc.errors import OutputError
-from mmcc.files import cache_folder, is_draft, remove_drafts, replace_bytes, replace_text, replacing, writing
+from mmcc.files import (
+    cache_folder,
+    is_draft,
+    remove_drafts,
+    replace_bytes,
+    replace_text,
+    replacing,
+    sync_folder,
+    writing,
+)
 
 
 def test_the_old_file_stays_until_the_new_one_is_whole(tmp_path):
@@ -88,3 +100,23 @@ def test_drafts_may_be_folders(tmp_path):
     (tmp_path / "checkpoints" / ".tmp-link").symlink_to(tmp_path / "elsewhere")
     remove_drafts(tmp_path)
     assert list((tmp_path / "checkpoints").iterdir()) == [] and (tmp_path / "elsewhere").is_dir()
+
+
+def test_a_file_is_on_the_disk_before_its_name_and_its_name_before_the_end(tmp_path, monkeypatch):
+    synced = []
+    fsync = os.fsync
+    monkeypatch.setattr(
+        "os.fsync", lambda opened: (synced.append(str(Path(f"/proc/self/fd/{opened}").readlink())), fsync(opened))
+    )
+    replace_text(tmp_path / "config.yaml", "new")
+    assert synced == [str(tmp_path / ".tmp-config.yaml"), str(tmp_path)]
+
+
+@pytest.mark.parametrize(("number", "fails"), [(errno.EINVAL, False), (errno.ENOTSUP, False), (errno.EIO, True)])
+def test_a_file_system_that_cannot_sync_folders_is_used_all_the_same(tmp_path, monkeypatch, number, fails):
+    def refuse(opened):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr("os.fsync", refuse)
+    with pytest.raises(OSError) if fails else nullcontext():
+        sync_folder(tmp_path)

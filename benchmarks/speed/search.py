@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> list[Figure]:
         print("FAISS is not installed: skipped")
         return figures.measured
     start = time.process_time()
-    index = make_faiss(nodes.pi)
+    index = make_faiss(nodes.pi[:])
     built = time.process_time() - start
     found = index.search(queries, TOP)[1]
     truth = [_best(scores_of(nodes.pi, query)) for query in queries]

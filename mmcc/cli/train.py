@@ -50,12 +50,13 @@ def train(
     from mmcc.training.loop import render_training
     from mmcc.training.loop import train as run_training
     from mmcc.training.processes import talks
-    from mmcc.training.run import CONFIG
+    from mmcc.training.run import settings_to_resume
 
-    if resume and config is None and output is not None and (output / CONFIG).is_file():
-        config = str(output / CONFIG)  # a resumed run keeps its own settings
-    elif resume and config is None and output is not None:  # the default settings would be those of another model
-        raise InputError(output, "contains no run to resume", "Start it without --resume.")
+    if resume and config is None and output is not None:
+        own = settings_to_resume(output)
+        if own is None:  # the default settings would be those of another model
+            raise InputError(output, "contains no run to resume", "Start it without --resume.")
+        config = str(own)
     chosen = load_config(config, [f"{name}={value}" for name, value in settings.items()])
     if print_config:
         return answer({"config": to_mapping(chosen)}, chosen.to_yaml().rstrip("\n"), as_json=json)

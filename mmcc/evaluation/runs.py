@@ -1,6 +1,6 @@
-"""A trained run at rest: its checkpoints, settings and vocabulary. Reads plain text files only.
+"""A trained run at rest: its checkpoints, settings and vocabulary. Whatever is opened has been checked for damage.
 
-RUN/config.yaml, corpus.json, vocabulary.txt
+RUN/config.yaml, corpus.json, vocabulary.txt, checkpoints.json
 RUN/checkpoints/<step>/config.json, model.safetensors, config.yaml, vocabulary.txt, training_state.json
 """
 
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from mmcc.errors import InputError
 from mmcc.pretrained import shipped_names, with_shipped
+from mmcc.training.intact import COUNTERS, FOLDER, listed_checkpoints, require_intact
 from mmcc.untrusted import LARGEST_YAML, parse_yaml, read_json, read_start, typed
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ class Checkpoint:
 
     folder: Path
     settings: Mapping[str, Any]  # of config.yaml
+    checksums: Mapping[str, str]  # of its files, as they are; none of a folder that has no manifest
 
     def setting(self, path: str, default: Any) -> Any:
         """The value of, say, `objective.cycle.temperature`; the default where the run predates the setting."""
@@ -61,7 +63,7 @@ def find_checkpoint(source: Path, which: str | int = BEST) -> Checkpoint:
     source = with_shipped(source)
     if (source / "config.json").is_file():
         folder = source
-    elif (source / "checkpoints").is_dir():
+    elif (source / FOLDER).is_dir():
         folder = _of_run(source, which)
     else:
         shipped = ", ".join(shipped_names())
@@ -71,28 +73,36 @@ def find_checkpoint(source: Path, which: str | int = BEST) -> Checkpoint:
         raise InputError(
             source, "is neither a run nor a checkpoint" if source.exists() else "there is no such folder", remedy
         )
-    return Checkpoint(folder, _settings(folder / "config.yaml"))
+    checksums = require_intact(folder)
+    return Checkpoint(folder, _settings(folder / "config.yaml"), checksums)
 
 
 def _of_run(run: Path, which: str | int) -> Path:
-    folders = {int(each.name): each for each in (run / "checkpoints").iterdir() if each.name.isdecimal()}
+    listed = listed_checkpoints(run)
+    folders = {int(each.name): each for each in (run / FOLDER).iterdir() if each.name.isdecimal()}
     if not folders:
         raise InputError(run, "has no checkpoint yet", "Wait for the first one, or continue it with --resume.")
+    known = ", ".join(map(str, sorted(folders)))
     step: str | int = which
     if which in (BEST, LAST):
-        last = max(folders)
-        step = (which == BEST and _best_step(folders[last])) or last
+        last = max({*folders, *listed})
+        step = (which == BEST and last in folders and _best_step(folders[last])) or last
+        if step not in folders:
+            place = run / FOLDER / f"{step:08d}"
+            raise InputError(place, "is missing", f"Restore it from a backup, or name another checkpoint: {known}.")
     if not isinstance(step, int) or step not in folders:
-        known = ", ".join(map(str, sorted(folders)))
         raise InputError(run, f"has no checkpoint {which!r}", f"Choose best, last or a step: {known}.")
     return folders[step]
 
 
 def _best_step(newest: Path) -> int:
     """0 where the run has not been validated yet."""
-    path = newest / "training_state.json"
+    path = newest / COUNTERS
     try:
+        require_intact(newest, only=(COUNTERS,))
         return typed(read_json(path, dict), "best_step", int)
+    except InputError as error:
+        raise InputError(error.path, error.cause, "Name the checkpoint: last, or a step.") from None
     except (OSError, ValueError) as error:
         raise InputError(path, f"cannot be read ({error})", "Name the checkpoint: last, or a step.") from None
 

@@ -16,7 +16,7 @@ Shapes: N nodes (the frames of all videos, in order of video and time), D dims.
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,16 +30,23 @@ _ROUNDING = 1e-6  # seconds
 _AT_FIRST = 64  # times as many candidates as hits: neighbouring seconds score alike
 
 
-class SearchableNodes(NamedTuple):
-    """What is searched, in memory or memory-mapped."""
+class Rows(Protocol):
+    """An array, or rows that are read when they are asked for."""
 
-    pi: Floats  # [N, D]
+    def __len__(self) -> int: ...
+    def __getitem__(self, which: Any, /) -> Floats: ...
+
+
+class SearchableNodes(NamedTuple):
+    """What is searched, in memory or on the disk."""
+
+    pi: Rows  # [N, D]
     video: NDArray[np.int32]  # [N] ascending
     time: NDArray[np.float64]  # [N] ascending within a video
 
 
-def scores_of(pi_ND: Floats, query_D: Floats, block: int = BLOCK) -> Floats:
-    """Scores of every node [N], in blocks, so that memory-mapped embeddings need not fit into memory."""
+def scores_of(pi_ND: Rows, query_D: Floats, block: int = BLOCK) -> Floats:
+    """Scores of every node [N], in blocks, so that embeddings on the disk need not fit into memory."""
     scores = np.empty(len(pi_ND), np.float32)
     for first in range(0, len(pi_ND), block):
         np.matmul(pi_ND[first : first + block], query_D, out=scores[first : first + block])

@@ -17,6 +17,7 @@ from typing import Any, ClassVar, Self, TypeVar
 from safetensors.torch import save as serialize
 from torch import Tensor, nn
 
+from mmcc.checksums import MANIFEST, damages, read_manifest
 from mmcc.models.config import ModelConfig
 from mmcc.models.nodes import BatchLike, Nodes
 from mmcc.models.weights import WeightsError, load_weights
@@ -27,6 +28,7 @@ from mmcc.untrusted import read_json, typed
 
 _BYTES = 2  # of a weight, at least
 _USUAL = 100_000  # of what a model without such weights may be told: their number of rows
+_COPY = "Copy the folder again from where it was made."
 CONFIG_FILE, WEIGHTS_FILE = "config.json", "model.safetensors"  # the names the hub expects
 
 
@@ -79,6 +81,7 @@ class Network(nn.Module, ABC):
         """The model that `save_pretrained` wrote, or a shipped one by name; on the CPU, in evaluation mode."""
         folder = with_shipped(folder)
         path = folder / CONFIG_FILE
+        _require_intact(folder)
         description = _read_description(path)
         try:
             if (model_type := description.pop("model_type")) != cls.model_type:
@@ -111,6 +114,17 @@ def load_network(folder: str | Path) -> Network:
     except UnknownName as error:
         raise WeightsError(path, str(error), error.remedy) from None
     return model_class.from_pretrained(folder)
+
+
+def _require_intact(folder: Path) -> None:
+    """Where it has checksums; other programs write such folders without."""
+    try:
+        expected = read_manifest(folder) or {}
+    except (OSError, ValueError) as error:
+        raise WeightsError(folder / MANIFEST, f"cannot be read ({error})", _COPY) from None
+    own = {name: expected[name] for name in (CONFIG_FILE, WEIGHTS_FILE) if name in expected}
+    for problem in damages(folder, own):
+        raise WeightsError(folder / problem.name, f"{problem.cause}: it is damaged", _COPY)
 
 
 def _read_description(path: Path) -> dict[str, Any]:

@@ -18,9 +18,11 @@ from mmcc.report.page import Section, titled
 from mmcc.report.plots import Curve, curves
 from mmcc.report.tables import Cell, Column, Row, Table, to_html
 from mmcc.settings import flatten, to_mapping
+from mmcc.terminal import note
 from mmcc.text import counted
 from mmcc.tools.model import ToolModel
 from mmcc.training.config import Config
+from mmcc.training.intact import LIST
 from mmcc.training.run import CONFIG, METRICS, read_metrics
 
 _PICTURES = 6  # of a corpus
@@ -117,9 +119,13 @@ def _objective(found: Checkpoint) -> ObjectiveSpec:
 
 
 def _lines(found: Checkpoint) -> list[dict[str, Any]]:
-    """The metrics of the checkpoint's run; none for a checkpoint without its run."""
+    """The metrics of the checkpoint's run; none for a checkpoint without its run, or a run without its metrics."""
     run = found.folder.parent.parent
-    return read_metrics(run) if (run / METRICS).is_file() else []
+    if (run / METRICS).is_file():
+        return read_metrics(run)
+    if (run / LIST).is_file():
+        note(f"{run / METRICS}: is missing, so the page has no training curves.")
+    return []
 
 
 def _curves(lines: Sequence[Mapping[str, Any]], terms: Sequence[str]) -> list[Markup]:

@@ -34,9 +34,8 @@ from mmcc.reproduce.findings import Findings
 from mmcc.reproduce.plan import Budget, Job
 from mmcc.reproduce.store import Store, fingerprint
 from mmcc.reproduce.trainings import Say, Training, train_run, train_side_by_side
-from mmcc.training.checkpoints import MANIFEST, Checkpoints, TrainingProgress, read_progress
+from mmcc.training.checkpoints import Checkpoints, TrainingProgress, read_progress
 from mmcc.training.config import Config
-from mmcc.untrusted import read_json
 
 
 @dataclass(frozen=True)
@@ -204,8 +203,7 @@ class Runner:
         if progress is None or progress.step != job.config.train.steps:
             return False
         found = find_checkpoint(self.folder(job))
-        weights = read_json(found.folder / MANIFEST, dict)[WEIGHTS_FILE]
-        self.trained[job.run, job.seed] = Trained(found, int(found.folder.name), weights)
+        self.trained[job.run, job.seed] = Trained(found, int(found.folder.name), found.checksums[WEIGHTS_FILE])
         return True
 
     def _fail(self, job: Job, why: str) -> bool:

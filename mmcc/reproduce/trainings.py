@@ -29,6 +29,7 @@ from tqdm import tqdm
 from mmcc.reproduce.plan import Job
 from mmcc.terminal import bars_hidden
 from mmcc.training.bar import StepBar
+from mmcc.training.checkpoints import Checkpoints
 from mmcc.training.config import Config
 from mmcc.training.loop import train
 from mmcc.training.run import CONFIG
@@ -52,7 +53,7 @@ def train_run(
     corpus: Path, folder: Path, config: Config, *, say: Say, progress: Callable[[int, int], StepBar] = StepBar
 ) -> None:
     """Start a run, or resume it."""
-    if not (folder / CONFIG).is_file():
+    if not (folder / CONFIG).is_file() and not Checkpoints(folder).steps():
         shutil.rmtree(folder, ignore_errors=True)  # killed before it started
     train(corpus, folder, config, resume=True, say=say, progress=progress)
 

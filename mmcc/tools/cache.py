@@ -1,14 +1,18 @@
-"""A cache of computed answers: arrays and facts, keyed by what they were computed from. Nothing is ever unpickled."""
+"""A cache of computed answers: arrays and facts, keyed by what they were computed from. Nothing is ever unpickled.
+
+An answer is an .npz file that ends with a checksum of its content and of its key: one that is damaged, or in the place
+of another, is computed again.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
 import re
 import shutil
 import zipfile
-import zlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -18,15 +22,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mmcc.checksums import damage_of, quick_checksum, seal
 from mmcc.errors import OutputError
-from mmcc.files import cache_folder, replacing
+from mmcc.files import cache_folder, is_draft, replacing
+from mmcc.locks import LOCK
 from mmcc.untrusted import parse_json
 
 LIMIT = 4 << 30  # bytes: about a hundred hours of footage
-_VERSION = "2"  # of all entries: raise it when an old answer would be wrong
+_VERSION = "3"  # of all entries: raise it when an old answer would be wrong
 _TRIM_EVERY = 256 << 20  # bytes written: measuring the cache takes a look at every entry
 # As `place` names them; what killed processes left; and encoders, as mmcc.backbones keeps them.
 _ENTRY = re.compile(r"[\w-]+/([0-9a-f]{40}(\.npz)?|\.tmp-.*)|backbones/.+\.safetensors", re.DOTALL)
+_CHECKSUMS = "checksums.json"  # of an entry that is a folder
+_CHECKSUM = hashlib.sha256().digest_size  # bytes at the end of a file
 _FACTS = "facts.json"  # stored among the arrays of a file; no array has this name
 
 
@@ -73,6 +81,23 @@ class Cache:
         """The path of an entry of this kind and key, whether or not it exists."""
         text = json.dumps([_VERSION, *key])
         return self.folder / kind / hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:40]
+
+    def seal(self, folder: Path) -> None:
+        """An entry that is a folder is whole: keep the checksums of its files, and make room for them."""
+        sizes = {path: path.stat().st_size for path in folder.rglob("*") if path.is_file() and path.name != LOCK}
+        names = [path.relative_to(folder).as_posix() for path in sizes if not is_draft(path)]
+        seal(folder, {*names} - {_CHECKSUMS}, quick_checksum, manifest=_CHECKSUMS, durable=False)
+        self.make_room(sum(sizes.values()))
+
+    def holds(self, folder: Path) -> bool:
+        """Whether an entry was sealed; nothing else tells a folder that is whole from one that is being written."""
+        return (folder / _CHECKSUMS).is_file()
+
+    def holds_intact(self, folder: Path) -> bool:
+        """The same, after its files were compared with their checksums; a damaged entry is removed."""
+        if self.holds(folder) and damage_of(folder, manifest=_CHECKSUMS):
+            shutil.rmtree(folder, ignore_errors=True)
+        return self.holds(folder)
 
     def use(self, path: Path) -> None:
         """Mark an entry as just used."""
@@ -125,21 +150,34 @@ class Cache:
         path.parent.mkdir(parents=True, exist_ok=True)
         facts = np.frombuffer(json.dumps(answer.facts, allow_nan=False).encode(), np.uint8)
         arrays: dict[str, Any] = {**answer.arrays, _FACTS: facts}
-        with replacing(path, durable=False, shared=True) as draft, draft.open("wb") as file:
-            np.savez(file, **arrays)
+        content = io.BytesIO()
+        np.savez(content, **arrays)
+        whole = content.getvalue()
+        with replacing(path, durable=False, shared=True) as draft:
+            draft.write_bytes(whole + _checksum(path, whole))
         self.make_room(path.stat().st_size)
 
 
 def _read(path: Path) -> Answer | None:
-    """None if missing or damaged: a zip file has a checksum of each array."""
+    """None if it is missing or damaged."""
     try:
-        with np.load(path, allow_pickle=False) as stored:
-            arrays = {name: stored[name] for name in stored.files}
+        stored = path.read_bytes()
+        content, told = stored[:-_CHECKSUM], stored[-_CHECKSUM:]
+        if _checksum(path, content) != told:
+            return None
+        with np.load(io.BytesIO(content), allow_pickle=False) as opened:
+            arrays = {name: opened[name] for name in opened.files}
         facts = parse_json(arrays.pop(_FACTS).tobytes(), dict)
-    # RuntimeError: an entry that is marked as encrypted; zlib.error and MemoryError: a damaged one.
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error, RuntimeError, MemoryError):
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, MemoryError):
         return None
     return Answer(arrays, facts)
+
+
+def _checksum(path: Path, content: bytes) -> bytes:
+    """The name is that of the key."""
+    digest = hashlib.sha256(f"{path.parent.name}/{path.name}".encode())
+    digest.update(content)
+    return digest.digest()
 
 
 def render_cache(folder: Path, kinds: Mapping[str, KindSize], removed: int) -> str:

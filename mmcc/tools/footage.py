@@ -30,7 +30,6 @@ from mmcc.text import distinct, one_line, storable
 from mmcc.tools.cache import Answer, Cache
 from mmcc.tools.model import ToolModel
 from mmcc.tools.stored import stored_vectors
-from mmcc.untrusted import read_json, typed
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -181,6 +180,12 @@ def stored_size(model: ToolModel) -> int:
 
 def _of_corpus(model: ToolModel, source: Path) -> list[Footage]:
     corpus = Corpus.open(source)
+    return [footage_of(corpus, video) for video in videos_with_frames(model, corpus)]
+
+
+def videos_with_frames(model: ToolModel, corpus: Corpus) -> list[str]:
+    """The ids of the videos that a model can look at; InputError where it reads something else, or there are none."""
+    source = corpus.path
     vectors, dims = corpus.manifest.encoding == "float32", corpus.manifest.size
     if vectors and not model.feature_dims:
         cause = f"contains feature vectors, but {model.name} expects images"
@@ -189,10 +194,14 @@ def _of_corpus(model: ToolModel, source: Path) -> list[Footage]:
         held = f"vectors of {dims} dims" if vectors else "images"
         cause = f"contains {held}, but {model.name} expects vectors of {model.feature_dims} dims"
         raise InputError(source, cause, "Ingest the features that it was trained on, or choose another model.")
-    videos = [video for video in corpus if len(video.times)]
+    videos = [video.id for video in corpus if len(video.times)]
     if not videos:
         raise InputError(source, "contains no video with frames", "Ingest some into it.")
-    return [_footage(video.id, corpus, video) for video in videos]
+    return videos
+
+
+def footage_of(corpus: Corpus, video: str) -> Footage:
+    return _footage(video, corpus, corpus[video])
 
 
 def _footage(name: str, corpus: Corpus, video: Video, file: str = "") -> Footage:
@@ -238,22 +247,15 @@ def _read_all(
 ) -> Iterator[Footage | Skipped]:
     """Each into a corpus of its own, so that each can be evicted on its own; as many at once as there are cores."""
     wanted = list(to_read)
-    tell = progress(len([each for each in wanted if not _is_whole(each.folder)]))
+    tell = progress(len([each for each in wanted if not cache.holds(each.folder)]))
     with ThreadPoolExecutor(os.cpu_count() or 1) as threads:  # threads wait; worker processes decode
         yield from threads.map(lambda each: _read(each, model, cache, tell), wanted)
-
-
-def _is_whole(folder: Path) -> bool:
-    try:
-        return typed(read_json(folder / "manifest.json", dict), "complete", bool)
-    except (OSError, ValueError):
-        return False
 
 
 def _read(wanted: _ToRead, model: ToolModel, cache: Cache, tell: Progress) -> Footage | Skipped:
     path = storable(str(wanted.item.media))
     try:
-        if not _is_whole(wanted.folder):
+        if not cache.holds_intact(wanted.folder):
             _ingest(wanted, model, cache, tell)
         corpus = Corpus.open(wanted.folder)
         cache.use(wanted.folder)
@@ -274,7 +276,7 @@ def _ingest(wanted: _ToRead, model: ToolModel, cache: Cache, tell: Progress) -> 
     cache.make_folder(wanted.folder)
     settings = IngestSettings(Sampling(model.fps, stored_size(model), cast(Fit, model.fit)))
     ingest(Source([wanted.item], wanted.source.tasks), wanted.folder, settings, lambda total: tell)
-    cache.make_room(sum(path.stat().st_size for path in (wanted.folder / "shards").iterdir()))
+    cache.seal(wanted.folder)
 
 
 def _embed(footage: Footage, model: ToolModel) -> Answer:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mmcc.checksums import damage_of
 from mmcc.errors import InputError
 from mmcc.pretrained import SHIPPED
 
@@ -34,6 +35,8 @@ class Photographs(NamedTuple):
 @cache
 def photographs() -> Photographs:
     """Those that come with the package."""
+    if problem := damage_of(PHOTOGRAPHS.parent):
+        raise InputError(PHOTOGRAPHS.parent / problem.name, f"{problem.cause}: it is damaged", "Install mmcc again.")
     try:
         with np.load(PHOTOGRAPHS, allow_pickle=False) as stored:
             return Photographs(stored["mean"].astype(np.float64), stored["covariance"].astype(np.float64))

@@ -9,9 +9,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mmcc.checksums import checksum
 from mmcc.corpus.vectors import Wanted
 from mmcc.errors import InputError
-from mmcc.evaluation.runs import BEST, find_checkpoint
+from mmcc.evaluation.runs import BEST, Checkpoint, find_checkpoint
 from mmcc.untrusted import read_json, typed
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ def open_model(
     return ToolModel(
         name=str(source),
         folder=found.folder,
-        checksum=_checksum(found.folder),
+        checksum=_checksum(found),
         size=_SIZE if vectors else int(corpus.get("size", _SIZE)),
         fit=str(corpus.get("fit") or _FIT),
         fps=float(corpus.get("fps", _FPS)),
@@ -116,16 +117,15 @@ def open_model(
     )
 
 
-def _checksum(folder: Path) -> str:
-    """Of the files themselves: a manifest may be older than they are, and a second has room for them."""
+def _checksum(found: Checkpoint) -> str:
+    """Of the files as they are: those of the manifest have just been checked."""
     digest = hashlib.sha256()
     for name in _IDENTITY:
-        path = folder / name
+        path = found.folder / name
         try:
             if path.is_file():  # a model of vision alone has no words
-                with path.open("rb") as file:
-                    digest.update(hashlib.file_digest(file, "sha256").digest())
-        except OSError as error:
-            raise InputError(path, f"cannot be read ({error.strerror})", "Copy it again.") from None
+                digest.update(bytes.fromhex(found.checksums.get(name) or checksum(path)))
+        except (OSError, ValueError) as error:
+            raise InputError(path, f"cannot be read ({error})", "Copy it again.") from None
         digest.update(b"|")
     return digest.hexdigest()

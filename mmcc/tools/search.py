@@ -31,7 +31,7 @@ from mmcc.tools.queries import (
     read_texts,
     refuse_strangers,
 )
-from mmcc.tools.search_index import Library, SearchIndex, open_faiss
+from mmcc.tools.search_index import Library, SearchIndex
 
 WINDOW = 10.0  # seconds: two frames within it are the same moment
 _AT_FIRST, _AT_MOST = 64, 4096  # candidates requested from FAISS per hit
@@ -133,7 +133,7 @@ class Searcher:
 
     def _nearest(self, query_D: Floats, top: int, window: float, seen: _Seen | None = None) -> list[Hit]:
         query = np.asarray(query_D, np.float32)
-        faiss_index = open_faiss(self.index.folder)
+        faiss_index = self.index.faiss
         places, scores = (
             self._exact(query, top, window, seen)
             if faiss_index is None

@@ -1,11 +1,13 @@
-"""The search index of a corpus: every frame as a model embeds it, built once, memory-mapped.
+"""The search index of a corpus: every frame as a model embeds it, built once, read in parts.
 
     index.json    schema, model (name, checksum), corpus, fingerprint, videos (ids), nodes, dims, warnings
     pi.npy        [N, D] float32      future.npy, past.npy   [N, D] float16, for queries by a frame of the corpus
     video.npy     [N] int32           time.npy, frame.npy    [N] float64, int32
     nodes.faiss   above a million nodes, if FAISS is installed
+    manifest.json checksums of all of them
 
-An index belongs to one model and one corpus, and is refused for any other.
+An index belongs to one model and one corpus, and is refused for any other. A damaged one in the cache is built again.
+Neither building it nor searching takes memory for all videos at once.
 
 Shapes: N nodes, D dims.
 """
@@ -15,27 +17,30 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import json
+import math
 import shutil
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mmcc.checksums import MANIFEST, damage_of, damages, quick_checksum, read_manifest, seal
 from mmcc.corpus import Corpus
 from mmcc.corpus.format import is_corpus
 from mmcc.errors import InputError
 from mmcc.evaluation.search import SearchableNodes
-from mmcc.files import is_draft, replace_text, writing
+from mmcc.files import flush_to_disk, is_draft, sync_folder, writing
 from mmcc.terminal import note
 from mmcc.tools.cache import Cache
 from mmcc.tools.familiar import domain_warnings
-from mmcc.tools.footage import Begin, Footage, open_footage
+from mmcc.tools.footage import Begin, Footage, footage_of, open_footage, videos_with_frames
 from mmcc.tools.model import ToolModel
 from mmcc.untrusted import read_json, typed
 
@@ -44,7 +49,10 @@ _LISTS = 1024  # FAISS lists: about the square root of a million
 _PROBED = 128  # of them: an eighth has a recall@10 of 0.98 over 52,000 kitchen frames, a sixteenth 0.89
 _TRAINED_ON = 40  # nodes per list
 _CHECKED = 32  # videos that are compared with the training data
-_FACTS = "index.json"
+_AT_ONCE = 256  # videos of a corpus that is being indexed: opening it again takes as long as embedding one of them
+_FACTS, _FAISS = "index.json", "nodes.faiss"
+FILES = (_FACTS, "pi.npy", "future.npy", "video.npy", "time.npy", "frame.npy")
+_REBUILD = "Build it again with --rebuild."
 _KINDS = {"model": dict, "corpus": str, "fingerprint": str, "videos": list, "nodes": int, "has_past": bool}
 _KINDS |= {"warnings": list}
 Progress = Callable[[list[str]], Iterable[str]]
@@ -61,10 +69,19 @@ class Library:
     skipped: list[Any]
     notes: list[str]
 
+    def videos(self, model: ToolModel) -> list[str]:
+        """Their names, by which `footage` finds them."""
+        return [each.name for each in self.opened] if self.corpus is None else videos_with_frames(model, self.corpus)
+
     def footage(self, video: str) -> Footage:
         if self.corpus is not None:
-            return Footage(video, None, self.corpus, self.corpus[video])
+            return footage_of(self.corpus, video)
         return next(each for each in self.opened if each.name == video)
+
+    def anew(self) -> Library:
+        """The same without what was read so far: a corpus keeps the narration of thousands of videos it was asked
+        for, which is of use when they are asked for again."""
+        return replace(self, corpus=Corpus.open(self.source)) if self.corpus is not None else self
 
 
 def open_library(model: ToolModel, source: Path, cache: Cache, progress: Begin | None = None) -> Library:
@@ -82,13 +99,14 @@ def open_library(model: ToolModel, source: Path, cache: Cache, progress: Begin |
 class SearchIndex:
     """An opened index."""
 
-    def __init__(self, folder: Path, facts: dict[str, Any]) -> None:
-        self.folder, self.facts = folder, facts
+    def __init__(self, folder: Path, facts: dict[str, Any], unchecked: Mapping[str, str]) -> None:
+        """`unchecked`: checksums of the files that have yet to be compared with theirs."""
+        self.folder, self.facts, self._unchecked = folder, facts, unchecked
         self.videos: list[str] = facts["videos"]
 
     @cached_property
     def nodes(self) -> SearchableNodes:
-        return SearchableNodes(self._read("pi"), self._read("video"), self._read("time"))
+        return SearchableNodes(self._rows("pi"), self._read("video"), self._read("time"))
 
     @cached_property
     def frame(self) -> NDArray[np.int32]:
@@ -96,13 +114,22 @@ class SearchIndex:
         return frames
 
     @cached_property
-    def future(self) -> NDArray[np.float16]:
-        future: NDArray[np.float16] = self._read("future")
-        return future
+    def future(self) -> StoredRows:
+        return self._rows("future")
 
     @cached_property
-    def past(self) -> NDArray[np.float16] | None:
-        return self._read("past") if self.facts["has_past"] else None
+    def past(self) -> StoredRows | None:
+        return self._rows("past") if self.facts["has_past"] else None
+
+    @cached_property
+    def faiss(self) -> Any | None:
+        """None without such an index, or without FAISS: the search is exact then."""
+        path = self.folder / _FAISS
+        if not path.is_file() or not has_faiss():
+            return None
+        self._require_intact(_FAISS)
+        faiss = import_module("faiss")
+        return faiss.read_index(str(path), faiss.IO_FLAG_MMAP)
 
     def node_at(self, video: str, time: float) -> int:
         """The node of a video that is nearest to a time."""
@@ -114,14 +141,52 @@ class SearchIndex:
         return int(first + np.abs(times - time).argmin())
 
     def _read(self, name: str) -> Any:
+        """A whole array: as long as there are nodes, but narrow."""
+        return self._rows(name)[:]
+
+    def _rows(self, name: str) -> StoredRows:
+        self._require_intact(f"{name}.npy")
         path = self.folder / f"{name}.npy"
         try:
-            array = np.load(path, mmap_mode="r", allow_pickle=False)
-            if len(array) != self.facts["nodes"]:
-                raise ValueError(f"{len(array)} rows of {self.facts['nodes']}")
+            rows = StoredRows(path)
+            if len(rows) != self.facts["nodes"]:
+                raise ValueError(f"{len(rows)} rows of {self.facts['nodes']}")
         except (OSError, ValueError) as error:
-            raise InputError(path, f"cannot be read ({error})", "Build it again with --rebuild.") from None
-        return array
+            raise InputError(path, f"cannot be read ({error})", _REBUILD) from None
+        return rows
+
+    def _require_intact(self, name: str) -> None:
+        """When it is first used: an index has gigabytes, and a question reads a part of it."""
+        for problem in damages(self.folder, self._unchecked, without=self._unchecked.keys() - {name}):
+            raise InputError(self.folder / problem.name, f"{problem.cause}: it is damaged", _REBUILD)
+
+
+class StoredRows:
+    """The rows of an .npy file, read when they are asked for. Unlike those of a memory map, they do not stay."""
+
+    def __init__(self, path: Path) -> None:
+        with path.open("rb") as file:
+            if np.lib.format.read_magic(file) != (1, 0):
+                raise ValueError("of another version of the format")
+            self.shape, fortran, self.dtype = np.lib.format.read_array_header_1_0(file)
+            self._start = file.tell()
+        if fortran or self.dtype.hasobject or not self.shape:
+            raise ValueError("not an array of rows")
+        self._path = path
+
+    def __len__(self) -> int:
+        return int(self.shape[0])
+
+    def __getitem__(self, which: slice | int | np.integer[Any]) -> NDArray[Any]:
+        if not isinstance(which, slice):
+            at = int(which)
+            row: NDArray[Any] = self[at : at + 1][0]
+            return row
+        first, last, _ = which.indices(len(self))
+        width = math.prod(self.shape[1:])
+        start = self._start + first * width * self.dtype.itemsize
+        values = np.fromfile(self._path, self.dtype, (last - first) * width, offset=start)
+        return values.reshape(-1, *self.shape[1:])
 
 
 def open_index(
@@ -135,6 +200,9 @@ def open_index(
 ) -> SearchIndex:
     """The index in a folder (by default in the cache), built if there is none."""
     place = folder or cache.place("search", [model.checksum, library.fingerprint])
+    if folder is None and place.is_dir() and (problem := damage_of(place, needs=FILES)):
+        note(f"{place}: damaged ({problem}); it is built again.")
+        rebuild = True
     facts = None if rebuild else _facts(place)
     if facts is None:
         if folder and not rebuild and folder.is_dir() and not all(map(is_draft, folder.iterdir())):
@@ -144,13 +212,16 @@ def open_index(
             cache.make_room(sum(path.stat().st_size for path in place.iterdir()))
     _check(place, facts, model, library)
     cache.use(place)
-    return SearchIndex(place, facts)
+    return SearchIndex(place, facts, (read_manifest(place) or {}) if folder else {})
 
 
 def _facts(folder: Path) -> dict[str, Any] | None:
     path = folder / _FACTS
-    if not path.is_file():
+    if not path.is_file() and not (folder / MANIFEST).is_file():
         return None
+    others = [each.name for each in folder.iterdir() if each.name != _FACTS]
+    if problem := damage_of(folder, others, needs=FILES):
+        raise InputError(folder / problem.name, f"{problem.cause}: it is damaged, or of an earlier version", _REBUILD)
     try:
         facts = read_json(path, dict)
         if typed(facts, "schema", int) != 1:
@@ -162,7 +233,7 @@ def _facts(folder: Path) -> dict[str, Any] | None:
         if not all(isinstance(each, str) for each in (*facts["videos"], *facts["warnings"])):
             raise ValueError("its videos and warnings should be text")
     except (OSError, ValueError) as error:
-        raise InputError(path, f"cannot be read ({error})", "Build it again with --rebuild.") from None
+        raise InputError(path, f"cannot be read ({error})", _REBUILD) from None
     return dict(facts)
 
 
@@ -185,70 +256,104 @@ def build_index(
     folder: Path, model: ToolModel, library: Library, cache: Cache, progress: Progress | None = None
 ) -> dict[str, Any]:
     """Embed every frame and write the index in one go: a folder holds a whole index or none."""
-    footage = library.opened or open_footage(model, [library.source], cache).footage
-    lengths = [len(each.video.times) for each in footage]
+    videos = library.videos(model)
     cache.make_folder(folder.parent)
     with writing(folder):
         draft = Path(mkdtemp(prefix=".tmp-", dir=folder.parent))
     try:
-        has_past, dims = _fill(draft, model, footage, lengths, cache, progress)
+        with writing(folder):
+            nodes, has_past, dims = _fill(draft, model, library, videos, cache, progress)
         facts = {
             "schema": 1,
             "model": {"name": model.name, "checksum": model.checksum},
             "corpus": str(library.source),
             "fingerprint": library.fingerprint,
-            "videos": [each.name for each in footage],
-            "nodes": sum(lengths),
+            "videos": videos,
+            "nodes": nodes,
             "dims": dims,
             "has_past": has_past,
-            "warnings": domain_warnings(model, footage[:: -(-len(footage) // _CHECKED)], cache),
+            "warnings": domain_warnings(
+                model, [library.footage(each) for each in videos[:: -(-len(videos) // _CHECKED)]], cache
+            ),
         }
-        if sum(lengths) > FAISS_ABOVE:
+        if nodes > FAISS_ABOVE:
             _add_faiss(draft)
-        replace_text(draft / _FACTS, json.dumps(facts))
-        shutil.rmtree(folder, ignore_errors=True)
-        draft.replace(folder)
+        with writing(folder):
+            (draft / _FACTS).write_text(json.dumps(facts), encoding="utf-8")
+            names = [path.name for path in draft.iterdir()]
+            for name in names:
+                flush_to_disk(draft / name)
+            seal(draft, names, quick_checksum)
+            shutil.rmtree(folder, ignore_errors=True)
+            draft.replace(folder)
+            sync_folder(folder.parent)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
     return facts
 
 
 def _fill(
-    draft: Path,
-    model: ToolModel,
-    footage: Sequence[Footage],
-    lengths: Sequence[int],
-    cache: Cache,
-    progress: Progress | None,
-) -> tuple[bool, int]:
-    """Write the arrays; returns whether the model has a past, and the dims of its space."""
+    draft: Path, model: ToolModel, library: Library, videos: Sequence[str], cache: Cache, progress: Progress | None
+) -> tuple[int, bool, int]:
+    """Write the arrays, a video at a time; returns the number of nodes, whether the model has a past, and the dims of
+    its space."""
     import torch
 
     from mmcc.evaluation.adapter import Embedding
     from mmcc.evaluation.calibration import clip_evidence
 
-    np.save(draft / "video.npy", np.repeat(np.arange(len(footage), dtype=np.int32), lengths))
-    np.save(draft / "time.npy", np.concatenate([each.video.times for each in footage]))
-    np.save(draft / "frame.npy", np.concatenate([np.arange(length, dtype=np.int32) for length in lengths]))
-    filled: dict[str, Any] = {}
-    first = 0
-    numbers = [str(number) for number in range(len(footage))]
-    for number in progress(numbers) if progress else numbers:
-        seen = footage[int(number)].embedding(model, cache).arrays
-        node = Embedding(torch.from_numpy(seen["z"]), torch.from_numpy(seen["pi"]))
-        with torch.inference_mode():
-            future, pi, *past = clip_evidence(model.adapter, node)
-        kinds = {"pi": pi, "future": future} | ({"past": past[0]} if past else {})
-        for name, kind in kinds.items():
-            if name not in filled:
-                form = np.float32 if name == "pi" else np.float16
-                shape = (sum(lengths), kind.shape[1])
-                filled[name] = np.lib.format.open_memmap(draft / f"{name}.npy", "w+", form, shape)
-            filled[name][first : first + len(kind)] = kind.numpy()
-        first += len(pi)
-    for array in filled.values():
-        array.flush()
-    return "past" in filled, int(filled["pi"].shape[1])
+    numbers = [str(number) for number in range(len(videos))]
+    with ExitStack() as stack:
+        filled: dict[str, _Appended] = {}
+        for number in progress(numbers) if progress else numbers:
+            if int(number) % _AT_ONCE == 0:
+                library = library.anew()
+            footage = library.footage(videos[int(number)])
+            seen = footage.embedding(model, cache).arrays
+            node = Embedding(torch.from_numpy(seen["z"]), torch.from_numpy(seen["pi"]))
+            with torch.inference_mode():
+                future, pi, *past = clip_evidence(model.adapter, node)
+            times = np.asarray(footage.video.times, np.float64)
+            kinds: dict[str, NDArray[Any]] = {
+                "pi": pi.numpy().astype(np.float32),
+                "future": future.numpy().astype(np.float16),
+                "video": np.full(len(times), int(number), np.int32),
+                "time": times,
+                "frame": np.arange(len(times), dtype=np.int32),
+            }
+            if past:
+                kinds["past"] = past[0].numpy().astype(np.float16)
+            for name, rows in kinds.items():
+                if name not in filled:
+                    filled[name] = stack.enter_context(_Appended(draft / f"{name}.npy", rows))
+                filled[name].append(rows)
+        return filled["pi"].rows, "past" in filled, int(filled["pi"].width[0])
+
+
+class _Appended:
+    """An .npy file that grows by rows; how many there are is written in its header at the end."""
+
+    def __init__(self, path: Path, like: NDArray[Any]) -> None:
+        self._file, self._form, self.width, self.rows = path.open("wb"), like.dtype, like.shape[1:], 0
+
+    def __enter__(self) -> Self:
+        self._write_header()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with self._file:
+            self._file.seek(0)
+            self._write_header()
+
+    def append(self, values: NDArray[Any]) -> None:
+        self._file.write(values.tobytes())
+        self.rows += len(values)
+
+    def _write_header(self) -> None:
+        """numpy leaves room in it for any number of rows."""
+        shape = (self.rows, *self.width)
+        facts = {"descr": np.lib.format.dtype_to_descr(self._form), "fortran_order": False, "shape": shape}
+        np.lib.format.write_array_header_1_0(self._file, facts)
 
 
 def _add_faiss(folder: Path) -> None:
@@ -257,7 +362,7 @@ def _add_faiss(folder: Path) -> None:
         return
     faiss = import_module("faiss")
     nodes = np.load(folder / "pi.npy", mmap_mode="r", allow_pickle=False)
-    faiss.write_index(make_faiss(nodes), str(folder / "nodes.faiss"))
+    faiss.write_index(make_faiss(nodes), str(folder / _FAISS))
 
 
 def has_faiss() -> bool:
@@ -274,12 +379,3 @@ def make_faiss(pi_ND: NDArray[np.float32], lists: int = _LISTS, probed: int = _P
         index.add(np.ascontiguousarray(pi_ND[first : first + (1 << 16)]))
     index.nprobe = probed
     return index
-
-
-def open_faiss(folder: Path) -> Any | None:
-    """None without such an index, or without FAISS: the search is exact then."""
-    path = folder / "nodes.faiss"
-    if not path.is_file() or not has_faiss():
-        return None
-    faiss = import_module("faiss")
-    return faiss.read_index(str(path), faiss.IO_FLAG_MMAP)

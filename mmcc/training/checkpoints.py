@@ -6,36 +6,42 @@
         corpus.json                         what it was trained on
         training_state.safetensors          the optimizer's tensors, named <parameter>/<state>
         training_state.json                 the counters
+        environment.json                    threads, versions, kind of machine
         manifest.json                       sha256 of each of them, written last
+    checkpoints.json                        sha256 of the manifest of each checkpoint
 
 A folder is written under another name, flushed to disk and renamed; one without a manifest, or whose files do not
 match it, is damaged. It contains no pickle. All randomness follows from (seed, sample), so weights, optimizer and
 counters are the whole state.
+
+The list of checkpoints is written after a checkpoint has its name, and before older ones are removed: whatever it
+lists was there, and what it does not list may be there all the same.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 import torch
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
+from safetensors.torch import save as serialize
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
+from mmcc.checksums import MANIFEST, checksum, damage_of, seal
 from mmcc.errors import InputError, OutputError
-from mmcc.files import flush_to_disk, replace_text, writing
+from mmcc.files import flush_to_disk, replace_text, sync_folder, writing
+from mmcc.training.intact import COUNTERS, FOLDER, LIST, STATE, listed_checkpoints
 from mmcc.untrusted import read_json, typed
 
-FOLDER = "checkpoints"
-MANIFEST = "manifest.json"
-_MODEL, _STATE, _COUNTERS = "model.safetensors", "training_state.safetensors", "training_state.json"
+_MODEL = "model.safetensors"
+RESUMED = (_MODEL, STATE, COUNTERS)  # what a run is resumed from
 _LEFTOVERS = (".tmp-", ".old-")  # of an interrupted save or removal
 
 
@@ -56,13 +62,14 @@ class TrainingProgress:
     samples: str = ""  # fingerprint of the training videos: shows whether the corpus has changed
     frames: int = 0  # so far
     seconds: float = 0.0  # of training so far
+    metrics: str = ""  # checksum and bytes of metrics.jsonl so far
 
 
 class Checkpoints:
     """The checkpoints of one run."""
 
     def __init__(self, run: Path, keep: int = 2) -> None:
-        self.folder, self.keep = run / FOLDER, keep
+        self.run, self.folder, self.keep = run, run / FOLDER, keep
 
     def steps(self) -> list[int]:
         """The steps that have a folder, damaged or not, ascending."""
@@ -93,36 +100,45 @@ class Checkpoints:
             with writing(final):
                 temporary.mkdir()
                 model.save_pretrained(temporary)
-                save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, temporary / _STATE)
-                for name, text in {**texts, _COUNTERS: json.dumps(asdict(progress), indent=1)}.items():
+                whole = {name: tensor.contiguous() for name, tensor in tensors.items()}
+                (temporary / STATE).write_bytes(serialize(whole))  # by Python: a full disk is an OSError like any other
+                for name, text in {**texts, COUNTERS: json.dumps(asdict(progress), indent=1)}.items():
                     (temporary / name).write_text(text, encoding="utf-8")
                 written = sorted(temporary.iterdir())
                 for path in written:
                     flush_to_disk(path)
-                checksums = {path.name: checksum(path) for path in written}
-                replace_text(temporary / MANIFEST, json.dumps(checksums, indent=1))
+                seal(temporary, [path.name for path in written])
                 if final.exists():  # saved again after resuming from an earlier one, or damaged
                     final.rename(self.folder / f".old-{final.name}")
                 temporary.rename(final)
-                flush_to_disk(self.folder)
+                sync_folder(self.folder)
         except OutputError:
             shutil.rmtree(temporary, ignore_errors=True)
             raise
-        self._remove_old(progress)
+        earlier = [step for step in self.steps() if step <= progress.step]
+        self._keep({*earlier[-self.keep :], progress.best_step}, progress.step)
         return final
 
     def newest(self, say: Callable[[str], None]) -> Path | None:
-        """The newest intact checkpoint; damaged ones are skipped, each with a message."""
-        steps = self.steps()
-        for step in reversed(steps):
-            problem = damage(self.path(step))
+        """The newest intact checkpoint; damaged and missing ones are skipped, each with a message."""
+        present = self.steps()
+        listed = self._listed(say)
+        for step in sorted({*present, *listed} if present else (), reverse=True):
+            problem = damage(self.path(step), listed.get(step))
             if problem is None:
                 return self.path(step)
             say(f"{self.path(step)}: damaged ({problem}); falling back to the previous checkpoint.")
-        if steps:
-            cause = f"none of its {len(steps)} checkpoints is intact"
+        if present:
+            cause = f"none of its {len(present)} checkpoints is intact"
             raise InputError(self.folder, cause, "Restore one from a backup, or train in another folder.")
         return None
+
+    def _listed(self, say: Callable[[str], None]) -> dict[int, str]:
+        try:
+            return listed_checkpoints(self.run)
+        except InputError as error:  # each checkpoint has a manifest of its own
+            say(f"{error.path}: {error.cause}; it is written again with the next checkpoint.")
+            return {}
 
     def sweep(self) -> None:
         """Remove what an interrupted save or removal left."""
@@ -130,41 +146,33 @@ class Checkpoints:
             if path.name.startswith(_LEFTOVERS):
                 shutil.rmtree(path, ignore_errors=True)
 
-    def _remove_old(self, progress: TrainingProgress) -> None:
-        """Keep the newest `keep` up to this step, and the best. Later ones predate a fallback: remove them."""
-        earlier = [step for step in self.steps() if step <= progress.step]
-        kept = {*earlier[-self.keep :], progress.best_step}
+    def _keep(self, kept: set[int], written: int) -> None:
+        """List these, then remove all others: older ones, and later ones, which predate a fallback."""
         with writing(self.folder):
+            listed = self._listed(lambda line: None)
+            listed.pop(written, None)  # of an earlier attempt; others stay as they were when they were written
+            for step in kept & {*self.steps()}:
+                if (manifest := self.path(step) / MANIFEST).is_file():
+                    listed.setdefault(step, checksum(manifest))
+            known = {f"{step:08d}": listed[step] for step in sorted(listed.keys() & kept)}
+            replace_text(self.run / LIST, json.dumps(known, indent=1) + "\n")
             for step in self.steps():
                 if step not in kept:
                     self.path(step).rename(self.folder / f".old-{step:08d}")
         self.sweep()
 
 
-def checksum(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def damage(checkpoint: Path) -> str | None:
-    """What is wrong with a checkpoint, or None."""
-    try:
-        manifest = read_json(checkpoint / MANIFEST, dict)
-        if not {_MODEL, _STATE, _COUNTERS} <= manifest.keys():
-            return f"{MANIFEST} does not list its files"
-        for name, expected in manifest.items():
-            if checksum(checkpoint / Path(name).name) != expected:
-                return f"{name} has a wrong checksum"
-    except OSError as error:
-        return f"{Path(error.filename or checkpoint).name}: {error.strerror}"
-    except ValueError:
-        return f"{MANIFEST} cannot be read"
-    return None
+def damage(checkpoint: Path, listed: str | None = None, *, needs: Collection[str] = RESUMED) -> str | None:
+    """What is wrong with a checkpoint, or None. `listed`: the checksum of its manifest, where the run lists it."""
+    problem = damage_of(checkpoint, needs=needs)
+    if problem is None and listed is not None and checksum(checkpoint / MANIFEST) != listed:
+        return f"{MANIFEST} is that of another checkpoint"
+    return str(problem) if problem else None
 
 
 def read_progress(checkpoint: Path) -> TrainingProgress:
     """Its counters; InputError where they cannot be read."""
-    path, usual = checkpoint / _COUNTERS, asdict(TrainingProgress())
+    path, usual = checkpoint / COUNTERS, asdict(TrainingProgress())
     usual.pop("best_score")  # a number, or null
     try:
         content = read_json(path, dict)
@@ -180,7 +188,7 @@ def load(checkpoint: Path, model: nn.Module, optimizer: Optimizer) -> TrainingPr
     try:
         model.load_state_dict(load_file(checkpoint / _MODEL))
         with torch.no_grad():
-            load_optimizer(optimizer, model, load_file(checkpoint / _STATE))
+            load_optimizer(optimizer, model, load_file(checkpoint / STATE))
     except (SafetensorError, RuntimeError, KeyError) as error:
         first = str(error).strip().splitlines()[0]
         remedy = "Resume with the run's original settings and version of mmcc."

@@ -11,11 +11,13 @@ import torch
 from mmcc.data.segments import NodeTimes, UsableVideos
 from mmcc.data.vocabulary import Vocabulary
 from mmcc.errors import InputError
-from mmcc.models.registry import CONFIG_FILE, Network, load_network
+from mmcc.files import replace_bytes, replace_text
+from mmcc.models.registry import CONFIG_FILE, WEIGHTS_FILE, Network, load_network
 from mmcc.objectives.spec import spec_of
 from mmcc.settings import flatten, to_mapping
-from mmcc.training.checkpoints import FOLDER, Checkpoints, damage, read_progress
+from mmcc.training.checkpoints import Checkpoints, damage, read_progress
 from mmcc.training.config import Config
+from mmcc.training.intact import FOLDER
 from mmcc.training.run import CONFIG, VOCABULARY
 
 _VIDEOS_CHECKED = 8  # for the frames that an objective needs; a single one may be unusual
@@ -54,7 +56,7 @@ def first_weights(config: Config, run: Path, say: Callable[[str], None]) -> Path
             cause = "is neither a run nor a checkpoint" if init.exists() else "no such folder"
             raise InputError(init, cause, "Give a folder that mmcc train wrote, or one of its checkpoints.")
         init = _best_of(init, say)
-    if problem := damage(init):
+    if problem := damage(init, needs=(CONFIG_FILE, WEIGHTS_FILE)):
         raise InputError(init, f"is damaged ({problem})", "Choose another checkpoint.")
     trained_for = Config.from_yaml(init / CONFIG).objective.name
     if needed and trained_for not in (needed, name):
@@ -82,6 +84,26 @@ def first_words(checkpoint: Path | None, videos: UsableVideos, config: Config) -
     if checkpoint is not None:
         return Vocabulary.load(checkpoint / VOCABULARY)
     return Vocabulary.of_corpus(videos.corpus, videos.ids, config.data)
+
+
+def own_words(
+    run: Path, newest: Path | None, start: Path | None, videos: UsableVideos, config: Config, say: Callable[[str], None]
+) -> tuple[str, ...]:
+    """The words of a run, which are kept in its folder: those of its newest checkpoint, which has their checksum and
+    whose weights belong to them; else built once from the training videos, or taken from the initial run."""
+    path = run / VOCABULARY
+    if newest is not None:
+        words = Vocabulary.load(newest / VOCABULARY).words
+        text = (newest / VOCABULARY).read_bytes()
+        if not path.is_file() or path.read_bytes() != text:
+            say(f"{path}: is not that of the newest checkpoint; it is restored.")
+            replace_bytes(path, text)
+        return words
+    if path.is_file():
+        return Vocabulary.load(path).words
+    words = first_words(start, videos, config).words
+    replace_text(path, "".join(f"{word}\n" for word in words))
+    return words
 
 
 def check_frame_rates(config: Config, videos: UsableVideos) -> None:

@@ -26,19 +26,18 @@ from mmcc.data.loader import training_batches, validation_batches
 from mmcc.data.segments import SegmentSampler, UsableVideos
 from mmcc.data.vocabulary import Vocabulary
 from mmcc.errors import Diverged, InputError
-from mmcc.files import replace_text
 from mmcc.models.encoders import load_published_weights
 from mmcc.models.registry import Network
 from mmcc.models.weights import WeightsError
 from mmcc.objectives.spec import spec_of
-from mmcc.training import checkpoints, initialization, perception, readiness
+from mmcc.training import checkpoints, environment, initialization, perception, readiness
 from mmcc.training.bar import StepBar, say
 from mmcc.training.checkpoints import Checkpoints, TrainingProgress
 from mmcc.training.closed_form import start_in_closed_form
 from mmcc.training.config import Config
 from mmcc.training.memory import explained_out_of_memory
 from mmcc.training.processes import ProcessGroup, join_world
-from mmcc.training.run import CONFIG, CORPUS, VOCABULARY, Metrics, check_run, describe_corpus, open_run
+from mmcc.training.run import CONFIG, CORPUS, VOCABULARY, Metrics, check_run, describe_corpus, open_run, recorded
 from mmcc.training.schedule import Schedule
 from mmcc.training.signals import Stop
 from mmcc.training.step import NotFinite, Stepper
@@ -128,6 +127,9 @@ class _Training:
     ) -> None:
         self.corpus, self.videos, self.held_out = videos.corpus, videos, held_out
         self.run, self.config, self.start, self.world, self.say = run, config, start, world, say
+        self.checkpoints = Checkpoints(run, config.train.keep)
+        found = self.checkpoints.newest(say) if world.writes else None
+        self.newest = Path(shared) if (shared := world.broadcast_text(str(found or ""))) else None
         self.vocabulary = self._vocabulary()
         self.schedule = Schedule(config.train, len(self.videos.ids))
         model = build_model(config, len(self.vocabulary or ()), world)
@@ -139,7 +141,6 @@ class _Training:
             fused=True,  # one pass over the weights instead of ten
         )
         self.stepper = Stepper(model, config.objective, optimizer, self.schedule, config.train, world)
-        self.checkpoints = Checkpoints(run, config.train.keep)
         self.progress = self._restore()
         self.saved = asdict(self.progress) if self.progress.step else {}
         self.figures: dict[str, float | None] = {}
@@ -147,7 +148,8 @@ class _Training:
     def train(self, progress: Callable[[int, int], StepBar]) -> TrainReport:
         with ExitStack() as stack:
             stop = stack.enter_context(Stop())
-            metrics = stack.enter_context(closing(Metrics(self.run, self.progress.step))) if self.world.writes else None
+            known = (self.progress.step, self.progress.metrics)
+            metrics = stack.enter_context(closing(Metrics(self.run, *known, self.say))) if self.world.writes else None
             shown = progress(self.schedule.steps, self.progress.step) if self.world.writes else None
             bar = stack.enter_context(shown or nullcontext())
             batches = stack.enter_context(_ending(self._batches()))
@@ -246,8 +248,12 @@ class _Training:
         )
 
     def _save(self) -> None:
-        if self.world.writes and self.saved != asdict(self.progress):
+        if not self.world.writes:
+            return
+        self.progress.metrics = recorded(self.run)
+        if self.saved != asdict(self.progress):
             texts = {CONFIG: self.config.to_yaml(), CORPUS: describe_corpus(self.corpus)}
+            texts[environment.FILE] = environment.as_text(environment.environment(self.world))
             if self.vocabulary is not None:
                 texts[VOCABULARY] = "".join(f"{word}\n" for word in self.vocabulary.words)
             tensors = checkpoints.optimizer_tensors(self.stepper.optimizer, self.stepper.model)
@@ -257,14 +263,14 @@ class _Training:
     def _restore(self) -> TrainingProgress:
         """The run's progress so far. Every process reads the folder, so several machines must share it."""
         fingerprint = hashlib.sha256("\n".join(self.videos.ids).encode("utf-8", "surrogatepass")).hexdigest()
-        found = self.checkpoints.newest(self.say) if self.world.writes else None
-        newest = self.world.broadcast_text(str(found or ""))
-        if not newest or self.config.train.anchor:
+        if not self.newest or self.config.train.anchor:
             self._begin()
-        if not newest:
+        if not self.newest:
             return TrainingProgress(samples=fingerprint)
-        progress = checkpoints.load(Path(newest), self.stepper.model, self.stepper.optimizer)
-        self.say(f"resuming from step {progress.step} of {self.schedule.steps} ({newest})")
+        progress = checkpoints.load(self.newest, self.stepper.model, self.stepper.optimizer)
+        self.say(f"resuming from step {progress.step} of {self.schedule.steps} ({self.newest})")
+        if changed := environment.changes(self.newest, environment.environment(self.world)):
+            self.say(f"it was made elsewhere ({'; '.join(changed)}): results may differ from an uninterrupted run.")
         if progress.samples != fingerprint:
             self.say("the corpus's training videos have changed since the run started; continuing with the new ones.")
             progress.samples = fingerprint
@@ -290,12 +296,7 @@ class _Training:
             return None
         words: tuple[str, ...] = ()
         if self.world.writes:
-            path = self.run / VOCABULARY
-            if path.is_file():
-                words = Vocabulary.load(path).words
-            else:
-                words = initialization.first_words(self.start, self.videos, self.config).words
-                replace_text(path, "".join(f"{word}\n" for word in words))
+            words = initialization.own_words(self.run, self.newest, self.start, self.videos, self.config, self.say)
         shared = self.world.broadcast_text("\n".join(words)).split("\n")
         return Vocabulary(shared[len(Vocabulary([]).words) :])
 

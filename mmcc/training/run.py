@@ -1,28 +1,31 @@
-"""A run is a folder: config.yaml, corpus.json, vocabulary.txt, metrics.jsonl, checkpoints/; and tensorboard/ if that is
-installed."""
+"""A run is a folder: config.yaml, corpus.json, vocabulary.txt, metrics.jsonl, checkpoints/, checkpoints.json; and
+tensorboard/ if that is installed."""
 
 from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from mmcc.checksums import checksum, quick_checksum, read_manifest
 from mmcc.corpus import Corpus
 from mmcc.corpus.vectors import stored_manifest
 from mmcc.errors import InputError
-from mmcc.files import is_draft, remove_drafts, replace_text, writing
+from mmcc.files import flush_to_disk, is_draft, remove_drafts, replace_text, sync_folder, writing
 from mmcc.locks import LOCK, only_writer
-from mmcc.training.checkpoints import FOLDER as CHECKPOINTS
-from mmcc.training.checkpoints import Checkpoints
+from mmcc.terminal import note
+from mmcc.training.checkpoints import Checkpoints, read_progress
 from mmcc.training.config import FREE_ON_RESUME, Config, differences
+from mmcc.training.intact import FOLDER as CHECKPOINTS
+from mmcc.training.intact import LIST, require_own_checksum, with_own_checksum
 from mmcc.untrusted import parse_json, typed
 
 CONFIG, VOCABULARY, METRICS, TENSORBOARD = "config.yaml", "vocabulary.txt", "metrics.jsonl", "tensorboard"
 CORPUS = "corpus.json"
-_FILES = (CHECKPOINTS, TENSORBOARD, METRICS, VOCABULARY, CONFIG, CORPUS)  # written from last to first
+_FILES = (CHECKPOINTS, LIST, TENSORBOARD, METRICS, VOCABULARY, CONFIG, CORPUS)  # written from last to first
 
 
 def check_run(run: Path, config: Config, *, resume: bool) -> bool:
@@ -47,6 +50,8 @@ def open_run(run: Path, config: Config, corpus: Corpus, *, resume: bool) -> Iter
     made = [folder for folder in (run, *run.parents) if not folder.exists()]
     with writing(run):
         run.mkdir(parents=True, exist_ok=True)
+        for folder in made:
+            sync_folder(folder.parent)
     with only_writer(run):
         continued = check_run(run, config, resume=resume)
         try:
@@ -55,7 +60,7 @@ def open_run(run: Path, config: Config, corpus: Corpus, *, resume: bool) -> Iter
                     _clear(run)
             # First corpus.json: it tells a run that was killed from a folder where someone keeps a config.yaml.
             replace_text(run / CORPUS, describe_corpus(corpus))
-            replace_text(run / CONFIG, config.to_yaml())
+            replace_text(run / CONFIG, with_own_checksum(config.to_yaml()))
             yield
         except BaseException:
             if not continued and not Checkpoints(run).steps() and not _has_metrics(run):
@@ -91,18 +96,42 @@ def describe_corpus(corpus: Corpus) -> str:
 
 def check_same_settings(run: Path, config: Config) -> None:
     """A run is resumed with its original settings, except those that do not affect what a training step computes."""
-    changed = differences(Config.from_yaml(run / CONFIG), config)
+    changed = differences(Config.from_yaml(_settings_of(run)), config)
     for key in sorted(changed.keys() - FREE_ON_RESUME):
         old, new = changed[key]
         cause = f"was started with {key} = {old}, not {new}"
         raise InputError(run, cause, "Resume with the run's own settings, or start another run.")
 
 
+def settings_to_resume(run: Path) -> Path | None:
+    """The settings with which a run was last started: its own, or, if they are gone, those of its newest checkpoint.
+    InputError where its own are damaged."""
+    path = run / CONFIG
+    if path.is_file():
+        require_own_checksum(path)
+        return path
+    return found if (found := _settings_of(run)).is_file() else None
+
+
+def _settings_of(run: Path) -> Path:
+    """The newest checkpoint's, whose checksum is known; the run's own if no checkpoint has an intact one."""
+    checkpoints = Checkpoints(run)
+    for step in reversed(checkpoints.steps()):
+        folder = checkpoints.path(step)
+        with suppress(OSError, ValueError):
+            if (listed := (read_manifest(folder) or {}).get(CONFIG)) and checksum(folder / CONFIG) == listed:
+                return folder / CONFIG
+    return run / CONFIG
+
+
 class Metrics:
     """metrics.jsonl, one JSON object per line, and the same figures for TensorBoard if that is installed."""
 
-    def __init__(self, run: Path, step: int) -> None:
+    def __init__(self, run: Path, step: int, known: str = "", say: Callable[[str], None] = note) -> None:
+        """Continue after a step, whose checkpoint knows what is `recorded` until then."""
         self._path = run / METRICS
+        if aside := _put_aside(run, known):
+            say(f"{self._path}: damaged; it is now {aside.name}, and the curves begin anew.")
         keep_lines_until(self._path, step)
         with writing(self._path):
             self._file = self._path.open("a", encoding="utf-8")
@@ -136,10 +165,46 @@ def keep_lines_until(path: Path, step: int) -> None:
         replace_text(path, "".join(f"{line}\n" for line in kept))
 
 
+def recorded(run: Path) -> str:
+    """What a checkpoint keeps of metrics.jsonl: its checksum and length, once it is on the disk; "" without any."""
+    path = run / METRICS
+    with writing(path):
+        if not _has_metrics(run):
+            return ""
+        flush_to_disk(path)
+        return quick_checksum(path)
+
+
+def _put_aside(run: Path, known: str) -> Path | None:
+    """Rename metrics.jsonl if it does not begin as a checkpoint knew it, and say to what: it is no longer trusted."""
+    path = run / METRICS
+    if not known or not path.is_file() or quick_checksum(path, _length(known)) == known:
+        return None
+    aside = path.with_name(f"damaged-{METRICS}")
+    with writing(run):
+        path.replace(aside)
+        sync_folder(run)
+    return aside
+
+
 def read_metrics(run: Path) -> list[dict[str, Any]]:
-    """The lines of a run's metrics.jsonl."""
-    lines = (run / METRICS).read_text(encoding="utf-8", errors="replace").splitlines()
+    """The lines of a run's metrics.jsonl up to its newest checkpoint, which knows their checksum; all of them, of a run
+    that is older than that. InputError where they are damaged."""
+    path, steps = run / METRICS, Checkpoints(run).steps()
+    known = read_progress(Checkpoints(run).path(steps[-1])).metrics if steps else ""
+    content = path.read_bytes()
+    if known:
+        content = content[: _length(known)]
+        if quick_checksum(path, _length(known)) != known:
+            cause = "has a wrong checksum: it is damaged"
+            raise InputError(path, cause, "Restore it from a backup, or delete it, to do without its curves.")
+    lines = content.decode("utf-8", errors="replace").splitlines()
     return [line for text in lines if (line := _metrics_of(text)) is not None]
+
+
+def _length(known: str) -> int:
+    size = known.rpartition(":")[2]
+    return int(size) if size.isdecimal() else 0
 
 
 def _has_metrics(run: Path) -> bool:

@@ -21,6 +21,7 @@ from mmcc.models.mlp import unit_norm
 from mmcc.models.model import MMCC
 from mmcc.models.nodes import TEXT, VISION
 from mmcc.objectives.spec import FUTURE, SKILLS, TEXT_SKILL
+from tests.sealed import reseal
 
 FRAMES = torch.randn(5, 256, generator=torch.Generator().manual_seed(0))
 TEXTS = ["crack the egg", "pour milk", "whisk"]
@@ -136,10 +137,12 @@ def test_the_paper_has_no_plus(runs, tmp_path):
     off = re.sub(r"(leads|arrives|contrast): [0-9.]+", r"\1: 0.0", text)
     assert off != text
     settings.write_text(off)
+    reseal(settings.parent)
     assert open_adapter(run).name == "mmcc"
     settings.write_text(
         text.replace("p_unimodal: 0.5", "p_unimodal: 1.0").replace("temperature: 0.1", "temperature: 0.2")
     )
+    reseal(settings.parent)
     assert open_adapter(run).combine is None  # nothing has trained f
     assert open_adapter(run).temperature == 0.2
 
@@ -151,8 +154,10 @@ def test_best_last_or_a_step(runs, tmp_path):
     state = run / "checkpoints" / "00000002" / "training_state.json"
     progress = json.loads(state.read_text())
     state.write_text(json.dumps(progress | {"best_step": 1}))
+    reseal(state.parent)
     assert find_checkpoint(run).folder.name == "00000001"
     state.write_text(json.dumps(progress | {"best_step": 0}))  # never validated
+    reseal(state.parent)
     assert find_checkpoint(run).folder.name == "00000002"
     assert find_checkpoint(run / "checkpoints" / "00000001").folder.name == "00000001"
 
@@ -192,6 +197,10 @@ def damage(folder: Path, name: str, content: str) -> None:
 def test_a_damaged_checkpoint_is_told(runs, tmp_path, name, content, told):
     folder = shutil.copytree(find_checkpoint(runs["mmcc+"]).folder, tmp_path / "checkpoint")
     damage(folder, name, content)
+    with pytest.raises(InputError, match="has a wrong checksum: it is damaged") as error:
+        open_adapter(folder)
+    assert error.value.path == str(folder / name)
+    reseal(folder)  # wrong from the beginning
     with pytest.raises(InputError, match=told) as error:
         open_adapter(folder)
     assert name in error.value.path
@@ -203,6 +212,41 @@ def test_a_damaged_state_of_training_hides_only_which_is_best(runs, tmp_path):
     with pytest.raises(InputError, match="Name the checkpoint"):
         open_adapter(run)
     assert open_adapter(run, checkpoint="last").name == "mmcc+"
+
+
+def test_a_checkpoint_that_is_gone_is_missed(runs, tmp_path):
+    run = shutil.copytree(runs["mmcc+"], tmp_path / "run")
+    shutil.rmtree(run / "checkpoints" / "00000002")
+    for which in ("best", "last"):
+        with pytest.raises(InputError, match="00000002: is missing") as error:
+            open_adapter(run, checkpoint=which)
+        assert "name another checkpoint: 1." in error.value.remedy
+    assert open_adapter(run, checkpoint=1).name == "mmcc+"
+    (run / "checkpoints.json").unlink()  # as of a run that is older than the list
+    assert find_checkpoint(run, "last").folder.name == "00000001"
+    (run / "checkpoints.json").write_text("[")
+    with pytest.raises(InputError, match=r"checkpoints\.json: cannot be read"):
+        find_checkpoint(run)
+
+
+def test_a_checkpoint_in_the_place_of_another_is_refused(runs, tmp_path):
+    run = shutil.copytree(runs["mmcc+"], tmp_path / "run")
+    first, second = (run / "checkpoints" / name for name in ("00000001", "00000002"))
+    second.rename(tmp_path / "second")
+    first.rename(second)
+    with pytest.raises(InputError, match="is that of another checkpoint"):
+        open_adapter(run)
+    with pytest.raises(InputError, match="is that of another checkpoint"):
+        open_adapter(second)
+    assert open_adapter(tmp_path / "second").name == "mmcc+"  # a copy elsewhere
+
+
+def test_a_folder_without_checksums_is_read_with_a_note(runs, tmp_path, capsys):
+    folder = shutil.copytree(find_checkpoint(runs["mmcc+"]).folder, tmp_path / "copy")
+    (folder / "manifest.json").unlink()
+    for _ in range(2):
+        assert open_adapter(folder).name == "mmcc+"
+    assert capsys.readouterr().err.count("has no checksum of config.json") == 1
 
 
 class Brightness:

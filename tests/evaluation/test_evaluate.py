@@ -13,6 +13,7 @@ from mmcc.evaluation.adapter import Embedding, register_adapter
 from mmcc.evaluation.evaluate import evaluate
 from mmcc.evaluation.runs import find_checkpoint
 from tests.reproduce.tiny_reproduction import own_videos
+from tests.sealed import reseal
 
 
 def test_all_there_is_to_measure_of_a_run(run_of, steps_corpus):
@@ -145,7 +146,7 @@ def with_other_words(run, folder):
     shutil.copytree(checkpoint, folder)
     words = (folder / "vocabulary.txt").read_text().split("\n")
     (folder / "vocabulary.txt").write_text("\n".join([*words[:2], *(f"{word}ová" for word in words[2:-1]), ""]))
-    return str(folder)
+    return str(reseal(folder))
 
 
 def test_a_run_of_another_vocabulary_is_told(capsys, run_of, steps_corpus, tmp_path):

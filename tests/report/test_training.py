@@ -9,6 +9,7 @@ from mmcc.corpus import Corpus
 from mmcc.data.splits import videos_for
 from mmcc.evaluation.runs import find_checkpoint
 from mmcc.report.training import data, lead, trained_on
+from tests.sealed import reseal
 
 
 def test_only_videos_that_it_learned_from_are_counted_and_shown(kitchen, tmp_path):
@@ -20,7 +21,7 @@ def test_only_videos_that_it_learned_from_are_counted_and_shown(kitchen, tmp_pat
     settings = yaml.safe_load((folder / "config.yaml").read_text())
     settings["data"]["min_utterances"] = fewest + 1
     (folder / "config.yaml").write_text(yaml.safe_dump(settings))
-    found = find_checkpoint(folder)
+    found = find_checkpoint(reseal(folder))
     learned = trained_on(found, corpus)
     assert 0 < len(learned) < len(training) and set(learned) < set(training)
     told = lead(model, found, corpus, test[:1])

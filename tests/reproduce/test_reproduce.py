@@ -18,10 +18,10 @@ from mmcc.reproduce import plan
 from mmcc.reproduce.plan import TablePlan
 from mmcc.reproduce.reproduce import reproduce
 from mmcc.text import strict_json
-from mmcc.training.checkpoints import MANIFEST, checksum
 from tests.forked import Forked
 from tests.reproduce.tiny_reproduction import SMALL, TINY
 from tests.schemas import check
+from tests.sealed import reseal
 
 
 def silent(_: str) -> None:
@@ -119,8 +119,7 @@ def test_a_row_that_embeds_nothing_is_left_out_of_table_4(finished, steps_corpus
     folder = out / run["folder"] / "checkpoints" / f"{run['checkpoint']:08d}"
     weights = load_file(folder / WEIGHTS_FILE)
     save_file({name: each * torch.nan for name, each in weights.items()}, folder / WEIGHTS_FILE)
-    checksums = json.loads((folder / MANIFEST).read_text()) | {WEIGHTS_FILE: checksum(folder / WEIGHTS_FILE)}
-    (folder / MANIFEST).write_text(json.dumps(checksums))
+    reseal(folder)
     found = reproduce(["table4"], steps_corpus, out, budget=TINY, seeds=1, say=silent)
     assert [
         note for note in found.notes if "memdpc's embedding of" in note and note.startswith("arrow: memdpc, seed 0")

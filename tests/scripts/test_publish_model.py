@@ -14,6 +14,7 @@ from mmcc.tools.embedding_domain import EmbeddingDomain
 from mmcc.tools.model import open_model
 from scripts import publish_model
 from scripts.publish_model import publish
+from tests.sealed import reseal
 
 
 @pytest.fixture(scope="module")
@@ -29,6 +30,7 @@ def test_a_model_of_heads_has_no_vocabulary_and_no_local_paths(heads, published)
         "config.yaml",
         "corpus.json",
         "domain.npz",
+        "manifest.json",
         "model.safetensors",
     }
     described = json.loads((published / "corpus.json").read_text())
@@ -37,6 +39,25 @@ def test_a_model_of_heads_has_no_vocabulary_and_no_local_paths(heads, published)
     model = open_model(published)
     assert (model.size, model.feature_dims, model.trained_on, model.assumed) == (32, 0, None, False)
     assert MMCC.from_pretrained(published).config.frame_encoder.name == heads.encoder
+
+
+def test_every_file_but_the_card_has_its_checksum(heads, published, tmp_path, monkeypatch):
+    copy = shutil.copytree(published, tmp_path / "copy")
+    (copy / "card.md").write_text("mine")
+    for name in json.loads((copy / "manifest.json").read_text()):
+        content = (copy / name).read_bytes()
+        (copy / name).write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+        with pytest.raises(InputError, match="has a wrong checksum: it is damaged"):
+            open_model(copy)
+        (copy / name).write_bytes(content)
+    (copy / "order.json").write_text('{"sharpness": 2.0}')
+    monkeypatch.setattr("sys.argv", ["publish_model", "--seal", str(copy)])
+    assert publish_model.main() == 0
+    assert {*json.loads((copy / "manifest.json").read_text())} == {path.name for path in copy.iterdir()} - {
+        "card.md",
+        "manifest.json",
+    }
+    assert open_model(copy).sharpness == 2.0
 
 
 def test_its_domain_is_of_vectors_and_small(heads, published):
@@ -72,6 +93,7 @@ def test_a_large_model_is_refused(heads, tmp_path):
     shutil.copytree(heads.checkpoint, run)
     with (run / "model.safetensors").open("ab") as file:
         file.truncate(16_000_000)
+    reseal(run)
     with pytest.raises(InputError, match=r"is 16\.0 MB; a published model may have at most 15 MB"):
         publish(run, Corpus.open(heads.corpus), tmp_path / "out")
     assert not (tmp_path / "out").exists()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from mmcc.cli.main import main
-from mmcc.tools.cache import Answer, Cache
+from mmcc.tools.cache import Answer, Cache, _checksum
 from tests.schemas import check
 
 
@@ -39,14 +39,16 @@ def test_another_kind_or_key_is_another_answer(tmp_path):
     assert make.times == 4
 
 
-@pytest.mark.parametrize("damage", [b"", b"not a zip", "cut", "flipped"])
+@pytest.mark.parametrize("damage", [b"", b"not a zip", "cut", "flipped", "another"])
 def test_a_damaged_answer_is_made_anew(tmp_path, damage):
     cache, make = Cache(tmp_path), Making(z=np.zeros(1000))
     cache.remember("embedding", ["k"], make)
     path = cache.place("embedding", ["k"]).with_suffix(".npz")
     whole = path.read_bytes()
+    cache.remember("embedding", ["other"], Making(z=np.ones(1000)))
+    another = cache.place("embedding", ["other"]).with_suffix(".npz").read_bytes()
     flipped = whole[:500] + bytes([whole[500] ^ 1]) + whole[501:]
-    path.write_bytes({"cut": whole[: len(whole) // 2], "flipped": flipped}.get(damage, damage))
+    path.write_bytes({"cut": whole[: len(whole) // 2], "flipped": flipped, "another": another}.get(damage, damage))
     assert cache.remember("embedding", ["k"], make).facts["made"] == 2
     assert cache.remember("embedding", ["k"], make).facts["made"] == 2
 
@@ -56,7 +58,23 @@ def test_a_pickle_is_never_loaded(tmp_path):
     path = cache.place("embedding", ["k"]).with_suffix(".npz")
     path.parent.mkdir(parents=True)
     np.savez(path, **{"facts.json": np.frombuffer(b"{}", np.uint8), "z": np.array([{"a": 1}], object)})
+    path.write_bytes(path.read_bytes() + _checksum(path, path.read_bytes()))
     assert cache.remember("embedding", ["k"], Making()).facts["made"] == 1
+
+
+def test_a_folder_is_whole_once_it_is_sealed_and_removed_when_it_is_damaged(tmp_path):
+    cache = Cache(tmp_path)
+    folder = cache.place("footage", ["k"])
+    (folder / "shards").mkdir(parents=True)
+    for name in ("index", "shards/0", ".lock"):
+        (folder / name).write_bytes(b"content")
+    assert not cache.holds(folder) and not cache.holds_intact(folder) and folder.is_dir()
+    cache.seal(folder)
+    (folder / ".lock").unlink()
+    assert cache.holds(folder) and cache.holds_intact(folder)
+    cache.seal(folder)  # by another process
+    (folder / "shards" / "0").write_bytes(b"kontent")
+    assert cache.holds(folder) and not cache.holds_intact(folder) and not folder.exists()
 
 
 def test_what_was_used_longest_ago_goes(tmp_path):

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from mmcc.checksums import damage_of, read_manifest
 from mmcc.cli.main import main
 from mmcc.errors import InputError
 from mmcc.evaluation.adapters import open_adapter
@@ -36,7 +37,9 @@ def test_what_is_shipped_is_small_whole_and_of_no_machine():
     for name in shipped_names():
         folder = SHIPPED / name
         assert sum(path.stat().st_size for path in folder.iterdir()) < 15_000_000
-        assert {"card.md", "config.yaml", "corpus.json", "domain.npz"} <= {path.name for path in folder.iterdir()}
+        names = {path.name for path in folder.iterdir()}
+        assert {"card.md", "config.yaml", "corpus.json", "domain.npz", "order.json"} <= names
+        assert {*(read_manifest(folder) or ())} == names - {"card.md", "manifest.json"} and damage_of(folder) is None
         assert "path" not in json.loads((folder / "corpus.json").read_text())
         for path in folder.glob("*.[jym]*[nld]"):
             assert "/tmp/" not in path.read_text(encoding="utf-8")
@@ -57,6 +60,7 @@ def test_the_sharpness_of_its_orders_comes_with_a_model(kitchen, tmp_path):
     assert open_model(kitchen.run).sharpness is None
     shutil.copytree(SHIPPED / "cook", tmp_path / "mine")
     (tmp_path / "mine" / "order.json").write_text("{}")
+    (tmp_path / "mine" / "manifest.json").unlink()
     with pytest.raises(InputError, match=r"order\.json"):
         _ = open_model(tmp_path / "mine").sharpness
 
@@ -81,6 +85,7 @@ def test_other_weights_or_settings_are_another_model(kitchen, tmp_path):
     for name in ("model.safetensors", "config.yaml", "vocabulary.txt"):
         copy = tmp_path / name
         shutil.copytree(open_model(kitchen.run).folder, copy)
+        (copy / "manifest.json").unlink()
         (copy / name).write_bytes((copy / name).read_bytes() + b"\n")
         assert open_model(copy).checksum != before, name
 
@@ -89,6 +94,7 @@ def test_a_run_that_does_not_say_how_its_frames_were_made_is_noted(kitchen, tmp_
     copy = tmp_path / "a" / "b" / "checkpoint"
     shutil.copytree(open_model(kitchen.run).folder, copy)
     (copy / "corpus.json").unlink()
+    (copy / "manifest.json").unlink()
     model = open_model(copy)
     assert model.assumed
     assert "112 pixels, 1 a second" in model.note
@@ -99,6 +105,7 @@ def test_a_damaged_corpus_json_is_named(kitchen, tmp_path, content):
     copy = tmp_path / "checkpoint"
     shutil.copytree(open_model(kitchen.run).folder, copy)
     (copy / "corpus.json").write_text(content)
+    (copy / "manifest.json").unlink()
     with pytest.raises(InputError, match=r"corpus\.json: cannot be read"):
         open_model(copy)
 

@@ -18,7 +18,7 @@ from mmcc.tools import search_index
 from mmcc.tools.cache import Cache
 from mmcc.tools.model import open_model
 from mmcc.tools.search import Searcher
-from mmcc.tools.search_index import make_faiss, open_index, open_library
+from mmcc.tools.search_index import StoredRows, make_faiss, open_index, open_library
 from tests.tools.kitchen_footage import train
 
 
@@ -140,13 +140,47 @@ def test_an_index_of_another_corpus_or_a_damaged_one_is_refused(kitchen, tmp_pat
         searcher(kitchen, copy, folder=index)
     whole = (index / "pi.npy").read_bytes()
     (index / "pi.npy").write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(InputError, match=r"pi\.npy: cannot be read"):
+    with pytest.raises(InputError, match=r"pi\.npy: has a wrong checksum"):
         searcher(kitchen, folder=index).text("add")
     (index / "index.json").write_text("[]")
     with pytest.raises(InputError, match="--rebuild"):
         searcher(kitchen, folder=index)
+    (index / "manifest.json").unlink()  # as of an earlier version
+    with pytest.raises(InputError, match="--rebuild"):
+        searcher(kitchen, folder=index)
     with pytest.raises(InputError, match="something other"):
         searcher(kitchen, folder=kitchen.videos[0].parent)
+
+
+@pytest.mark.parametrize("name", ["index.json", "pi.npy", "video.npy", "time.npy", "frame.npy", "manifest.json"])
+def test_a_damaged_index_in_the_cache_is_built_again(kitchen, tmp_path, capsys, name):
+    cache = Cache(tmp_path)
+    model, library = kitchen.model(), open_library(kitchen.model(), kitchen.corpus, cache)
+    whole = open_index(model, library, cache)
+    expected = told(Searcher(model, library, whole, cache).text("add", 3))
+    path = whole.folder / name
+    content = path.read_bytes()
+    path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    capsys.readouterr()
+    again = open_index(model, library, cache)
+    assert told(Searcher(model, library, again, cache).text("add", 3)) == expected
+    assert "it is built again" in capsys.readouterr().err and path.read_bytes() == content
+
+
+def test_rows_on_the_disk_are_those_of_the_array(tmp_path):
+    array = np.arange(24, dtype=np.float16).reshape(8, 3)
+    with search_index._Appended(tmp_path / "rows.npy", array) as rows:
+        for first, last in ((0, 1), (1, 1), (1, 8)):
+            rows.append(array[first:last])
+    np.testing.assert_array_equal(np.load(tmp_path / "rows.npy"), array)
+    stored = StoredRows(tmp_path / "rows.npy")
+    assert len(stored) == 8 and stored[2].tolist() == array[2].tolist() and stored[np.int64(7)].tolist() == [21, 22, 23]
+    for part in (slice(None), slice(2, 5), slice(5, 100), slice(8, 9)):
+        np.testing.assert_array_equal(stored[part], array[part])
+    for wrong in (np.asfortranarray(array), np.array([None]), np.array(1.0)):
+        np.save(tmp_path / "wrong.npy", wrong, allow_pickle=True)
+        with pytest.raises(ValueError, match="not an array of rows"):
+            StoredRows(tmp_path / "wrong.npy")
 
 
 def test_the_second_question_needs_no_torch(kitchen, without_torch):

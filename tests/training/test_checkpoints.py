@@ -141,7 +141,7 @@ def test_a_full_disk_leaves_the_last_checkpoint_intact(tmp_path, monkeypatch, fa
     elif fails_at == "rename":
         monkeypatch.setattr(Path, "rename", full)
     else:
-        monkeypatch.setattr(checkpoints, {"state": "save_file", "manifest": "replace_text"}[fails_at], full)
+        monkeypatch.setattr(checkpoints, {"state": "serialize", "manifest": "seal"}[fails_at], full)
     with pytest.raises(OutputError, match="No space left"):
         save(tmp_path, 4, model, optimizer)
     monkeypatch.undo()
