@@ -35,7 +35,7 @@ _EARLY = 0.25  # share of the sampling interval that a sample of fast mode may b
 _HOLE_SECONDS = 0.5  # a longer gap after damage is caused by the damage
 _JUMP_SECONDS = 2.0  # backward: more than frame reordering explains
 _TIMES_MAY_JUMP = 0x0200  # libavformat's AVFMT_TS_DISCONT: MPEG streams, which may be joined by plain concatenation
-# The containers that carry the suffixes we look for, and bare streams. None of them opens a second file, which playlists
+# Containers that carry the suffixes we look for, and bare streams. None of them opens a second file, which playlists
 # do (HLS, DASH, concat, SDP, image sequences), whatever they are called. libavformat reads three hundred more.
 _DEMUXERS = (
     "asf,asf_o,avi,dv,flv,gif,h264,hevc,ivf,m4v,matroska,webm,mov,mp4,m4a,3gp,3g2,mj2,"
