@@ -222,7 +222,7 @@ def _start_child() -> subprocess.Popen[bytes]:
 
 def _start(role: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        [sys.executable, "-m", __name__, role, str(os.getpid())],
+        [sys.executable, "-m", "mmcc.media.speech", role, str(os.getpid())],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         env={**os.environ, "MALLOC_ARENA_MAX": "1"},  # otherwise every thread reserves 64 MB of address space
