@@ -79,6 +79,20 @@ def test_all_output_and_all_untrusted_text_pass_one_place():
             assert not {"json.loads", "json.load", "yaml.safe_load", "yaml.load"} & calls(path), place
 
 
+def test_untrusted_media_are_opened_in_workers_alone():
+    """Whoever decodes does it in a module that `WorkerPool` starts, or in one that only such modules call."""
+    workers = {"corpus/worker.py", "media/photo_worker.py", "media/stills.py"}
+    readers = {"read_photo", "VideoSampler", "open_container", "still_at", "read_subtitle_stream", "transcribe"}
+    readers |= {"read_captions", "declared_seconds", "av.open", "Image.open"}
+    within = {"media/photos.py", "media/video.py", "media/subtitle_streams.py", "media/speech.py", "kitchen/film.py"}
+    for path in (ROOT / "mmcc").rglob("*.py"):
+        place = path.relative_to(ROOT / "mmcc").as_posix()
+        if place in workers:
+            assert "serve" in calls(path), place
+        elif place not in within:
+            assert not readers & calls(path), place
+
+
 def test_importing_the_package_loads_nothing_heavy_or_optional(without_torch):
     heavy = {"numpy", "pyarrow", "av", "torch", "PIL", "moonshine_voice", "tqdm"}
     assert "mmcc.cli.main" in without_torch.package_loads and not heavy & without_torch.package_loads

@@ -115,6 +115,12 @@ class WorkerPool:
             self._discard(number)
         self._selector.close()
 
+    def start(self) -> None:
+        """Start the workers that are missing now, not with their first jobs."""
+        for number in range(self._count):
+            if number not in self._workers:
+                self._workers[number] = self._start(number)
+
     def run(self, jobs: Iterator[Job]) -> Iterator[Outcome]:
         """Outcomes as they arrive, in no particular order; each job has exactly one.
 
