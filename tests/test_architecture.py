@@ -31,7 +31,17 @@ MAY_IMPORT["report"] = {*MAY_IMPORT, "metrics"} - {"kitchen"}
 MAY_IMPORT["reproduce"] = {*MAY_IMPORT, "metrics", "locks"} - {"kitchen", "tools"}
 MAY_IMPORT["demo"] = {*MAY_IMPORT, "progress"}
 MAY_IMPORT["cli"] = {*MAY_IMPORT, "metrics", "progress", "__version__"}
-SHARED = {"errors", "extensions", "files", "registry", "settings", "terminal", "text", "untrusted"}  # for every room
+SHARED = {
+    "arrays",
+    "errors",
+    "extensions",
+    "files",
+    "registry",
+    "settings",
+    "terminal",
+    "text",
+    "untrusted",
+}  # for every room
 ROOMS = sorted(path.name for path in (ROOT / "mmcc").iterdir() if (path / "__init__.py").exists())
 
 

@@ -7,8 +7,6 @@ import json
 import os
 import re
 import shutil
-import zipfile
-import zlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -18,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mmcc.arrays import read_arrays
 from mmcc.errors import OutputError
 from mmcc.files import cache_folder, replacing
 from mmcc.untrusted import parse_json
@@ -133,11 +132,9 @@ class Cache:
 def _read(path: Path) -> Answer | None:
     """None if missing or damaged: a zip file has a checksum of each array."""
     try:
-        with np.load(path, allow_pickle=False) as stored:
-            arrays = {name: stored[name] for name in stored.files}
+        arrays = read_arrays(path)
         facts = parse_json(arrays.pop(_FACTS).tobytes(), dict)
-    # RuntimeError: an entry that is marked as encrypted; zlib.error and MemoryError: a damaged one.
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error, RuntimeError, MemoryError):
+    except (OSError, ValueError, KeyError, MemoryError):
         return None
     return Answer(arrays, facts)
 

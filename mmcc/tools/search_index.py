@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mmcc.arrays import map_array
 from mmcc.corpus import Corpus
 from mmcc.corpus.format import is_corpus
 from mmcc.errors import InputError
@@ -116,9 +117,9 @@ class SearchIndex:
     def _read(self, name: str) -> Any:
         path = self.folder / f"{name}.npy"
         try:
-            array = np.load(path, mmap_mode="r", allow_pickle=False)
-            if len(array) != self.facts["nodes"]:
-                raise ValueError(f"{len(array)} rows of {self.facts['nodes']}")
+            array = map_array(path)
+            if array.shape[:1] != (self.facts["nodes"],):
+                raise ValueError(f"its shape is {array.shape}, not {self.facts['nodes']} rows")
         except (OSError, ValueError) as error:
             raise InputError(path, f"cannot be read ({error})", "Build it again with --rebuild.") from None
         return array
@@ -256,7 +257,7 @@ def _add_faiss(folder: Path) -> None:
         note("more than a million frames: pip install 'mmcc[search]' makes search faster")
         return
     faiss = import_module("faiss")
-    nodes = np.load(folder / "pi.npy", mmap_mode="r", allow_pickle=False)
+    nodes = map_array(folder / "pi.npy")
     faiss.write_index(make_faiss(nodes), str(folder / "nodes.faiss"))
 
 
