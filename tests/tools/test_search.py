@@ -130,6 +130,17 @@ def test_an_index_is_kept_and_refused_for_another_model(kitchen, tmp_path, capsy
     assert json.loads((index / "index.json").read_text())["model"]["checksum"] == open_model(str(other)).checksum
 
 
+def test_an_index_that_was_killed_before_its_first_rename_is_not_in_the_way(kitchen, tmp_path):
+    index = tmp_path / "index"
+    (index / ".tmp-index").mkdir(parents=True)
+    (index / ".tmp-index" / "pi.npy").write_bytes(b"cut off")
+    assert searcher(kitchen, folder=index).text("add").hits
+    assert not list(index.glob(".tmp-*"))
+    (index / "index.json").unlink()
+    with pytest.raises(InputError, match="something other"):
+        searcher(kitchen, folder=index)
+
+
 def test_an_index_of_another_corpus_or_a_damaged_one_is_refused(kitchen, tmp_path):
     index, copy = tmp_path / "index", tmp_path / "copy"
     searcher(kitchen, folder=index)
