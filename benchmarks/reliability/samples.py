@@ -1,6 +1,7 @@
 """Small sound files of every kind, and how they are damaged."""
 
 import random
+from typing import Any
 
 VIDEO_KINDS = {
     ".mp4": ["-c:v", "libx264", "-movflags", "+faststart"],
@@ -8,7 +9,27 @@ VIDEO_KINDS = {
     ".webm": ["-c:v", "libvpx", "-deadline", "realtime"],
     ".avi": ["-c:v", "mpeg4"],
     ".ts": ["-c:v", "mpeg2video"],
+    ".flv": ["-c:v", "flv1"],
+    ".ogv": ["-c:v", "libtheora"],
+    ".wmv": ["-c:v", "wmv2"],
     ".mov": ["-c:v", "libx265", "-x265-params", "log-level=none"],
+}
+
+# Pillow's mode, and how it saves the photo.
+PHOTO_KINDS: dict[str, tuple[str, dict[str, Any]]] = {
+    "jpeg": ("RGB", {"format": "JPEG", "quality": 90}),
+    "progressive jpeg": ("RGB", {"format": "JPEG", "progressive": True}),
+    "grey jpeg": (
+        "L",
+        {"format": "JPEG", "exif": b"Exif\0\0MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0"},
+    ),
+    "cmyk jpeg": ("CMYK", {"format": "JPEG"}),
+    "png": ("RGB", {"format": "PNG"}),
+    "transparent png": ("RGBA", {"format": "PNG"}),
+    "png of 16 bits": ("I;16", {"format": "PNG"}),
+    "palette png": ("P", {"format": "PNG", "transparency": 3}),
+    "webp": ("RGB", {"format": "WEBP"}),
+    "transparent webp": ("RGBA", {"format": "WEBP", "lossless": True}),
 }
 
 CAPTIONS = {
