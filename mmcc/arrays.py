@@ -72,16 +72,18 @@ def map_array(path: Path) -> NDArray[Any]:
 
 def read_arrays(path: Path, largest: int = LARGEST) -> dict[str, NDArray[Any]]:
     """The arrays of a .npz file; OSError where it cannot be read at all."""
+    file = path.open("rb")
     try:
-        with zipfile.ZipFile(path) as stored:
+        with file, zipfile.ZipFile(file) as stored:
             entries = stored.infolist()
             if len(entries) > _MOST_ENTRIES or sum(entry.file_size for entry in entries) > largest:
                 raise Malformed(f"it has more than {_MOST_ENTRIES} arrays, or {largest:,} bytes")
             return {entry.filename.removesuffix(".npy"): _parse(stored.read(entry)) for entry in entries}
-    # RuntimeError and NotImplementedError: an entry that is marked as encrypted, or packed in another way.
-    except (zipfile.BadZipFile, zlib.error, EOFError, KeyError, RuntimeError, IndexError, OverflowError) as error:
+    # OSError: an entry before the file's start. RuntimeError and NotImplementedError, which is one: an entry that is
+    # marked as encrypted, or packed in another way.
+    except (zipfile.BadZipFile, zlib.error, EOFError, KeyError, RuntimeError, IndexError, OSError) as error:
         raise Malformed(f"it is not a .npz file ({error})") from None
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise Malformed(str(error)) from None
 
 
