@@ -70,6 +70,9 @@ def fuzz_videos(folder: Path, count: int, rng: random.Random, figures: Figures) 
         outcomes["refused"] += len(failed)
         outcomes["captions refused"] += len(report["skipped"]) - len(failed)
         outcomes["lost"] += size - report["ingested"] - len(failed)
+        for each in report["skipped"]:
+            if BUG in each["reason"] or not each["reason"].strip():
+                print(f"{each['path']}: {each['reason']}", flush=True)
         reasons.update(each["reason"].split(" (")[0].split(" at ")[0][:70] for each in report["skipped"])
     unexplained = reasons[""] + sum(times for reason, times in reasons.items() if BUG in reason)
     told = ", ".join(f"{times:,} {what}" for what, times in outcomes.items())

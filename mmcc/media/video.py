@@ -282,6 +282,9 @@ def choose_stream(path: Path, container: InputContainer) -> VideoStream:
     pictures = [s for s in container.streams.video if not s.disposition & s.disposition.attached_pic]
     if not pictures:
         raise InputError(path, "has no video stream", "Give a file with pictures, or remove it.")
+    pictures = [s for s in pictures if s.codec_context is not None]  # despite its annotation: for an unknown codec
+    if not pictures:
+        raise InputError(path, "its video is in no known format", "Export it as MP4, Matroska or WebM.")
     best = container.streams.best("video")
     return best if isinstance(best, VideoStream) and best in pictures else pictures[0]
 

@@ -336,6 +336,13 @@ def test_a_movie_whose_data_is_in_another_file_does_not_open_it(tmp_path, watche
     assert not watched.opened()
 
 
+def test_a_codec_that_nobody_knows_is_refused(make_clip, tmp_path):
+    content = make_clip("whole.mkv").read_bytes()
+    (tmp_path / "odd.mkv").write_bytes(content.replace(b"V_MPEG4/ISO/AVC", b"V_MPEG9/ISO/XYZ"))
+    with pytest.raises(InputError, match="its video is in no known format"):
+        sample(tmp_path / "odd.mkv")
+
+
 def test_a_truncated_file_is_kept_as_partial(make_clip, tmp_path):
     # mp4 with its tables in front, cut in the middle: the usual broken download
     options = ["-movflags", "+faststart", "-c:v", "libx264", "-g", 10]
