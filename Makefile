@@ -16,8 +16,11 @@ test: .venv/installed
 test-slow: .venv/installed
 	$(BIN)/python -m pytest -n auto --maxprocesses 8 -m slow
 
-fuzz: .venv/installed
+# All of it takes about an hour; SECONDS is for the search by coverage. What it finds is in build/findings.
+fuzz: .venv/fuzz
 	$(BIN)/python -m pytest -n auto --maxprocesses 8 -m hypothesis --hypothesis-profile=fuzz
+	$(BIN)/python -m benchmarks.reliability.fuzz --seconds $(or $(SECONDS),1200)
+	$(BIN)/python -m benchmarks.robustness --videos 5000 --photos 5000
 
 lint: .venv/installed
 	$(BIN)/ruff check .
@@ -29,6 +32,10 @@ bench: .venv/installed
 
 clean:
 	rm -rf .venv build demo
+
+.venv/fuzz: .venv/installed
+	$(BIN)/python -m pip install -qq -c constraints.txt -e '.[fuzz]'
+	touch $@
 
 .venv/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv

@@ -1,120 +1,147 @@
-"""Whether thousands of corrupted videos and captions ever crash or hang the program.
+"""Whether thousands of damaged videos, photos and captions ever crash, hang or silently lose something.
 
-    python -m benchmarks.robustness [--videos 1000] [--captions 100000]
+    python -m benchmarks.robustness [--videos 1000] [--photos 1000] [--captions 100000]
 
-Bytes are flipped, cut, repeated or spliced. Every video must end as ingested, partly decoded, or failed with a reason;
-the parent process must neither crash nor hang.
+Small clips and photos are encoded in every usual format; then bytes are flipped, cut, repeated or spliced. Videos go
+through `mmcc ingest`, each with damaged captions beside it; photos through the worker of the tools; captions alone
+through their reader. Every file must end as read, partly decoded, or refused with a reason.
 """
 
+import io
+import json
 import random
+import subprocess
+import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from tqdm import tqdm
 
 from benchmarks.common import FFMPEG, Figure, Figures, command_line, finish, run
-from mmcc.corpus.find import find_source
-from mmcc.corpus.ingest import IngestSettings, ingest
+from benchmarks.reliability.samples import CAPTIONS, PHOTO_KINDS, VIDEO_KINDS, corrupt
 from mmcc.errors import InputError
 from mmcc.media.captions import parse_captions
-from mmcc.media.sandbox import Limits
+from mmcc.media.photo_worker import read_fitted
 from mmcc.media.utterances import to_utterances
-from mmcc.media.video import Sampling
-from mmcc.progress import file_progress
 
-VIDEO_KINDS = {
-    ".mp4": ["-c:v", "libx264", "-movflags", "+faststart"],
-    ".mkv": ["-c:v", "libx264"],
-    ".webm": ["-c:v", "libvpx", "-deadline", "realtime"],
-    ".avi": ["-c:v", "mpeg4"],
-    ".ts": ["-c:v", "mpeg2video"],
-    ".mov": ["-c:v", "libx265", "-x265-params", "log-level=none"],
-}
-
-CAPTIONS = {
-    "a.srt": (
-        "1\n00:00:01,000 --> 00:00:02,500\nAdd the <i>flour</i> &amp; stir\n\n2\n00:00:03,000 --> 00:00:04,000\n- Yes\n"
-    ),
-    "a.vtt": (
-        "WEBVTT\n\nNOTE hi\n\n1\n00:01.000 --> 00:02.500 align:start\n<v Ann>Add the flour\n\n"
-        "00:03.000 --> 00:04.000\n[Music]\n"
-    ),
-    "rolling.vtt": (
-        "WEBVTT\nKind: captions\n\n00:00:01.000 --> 00:00:02.500 align:start position:0%\n \n"
-        "add<00:00:01.400><c> the</c><00:00:01.900><c> flour</c>\n\n"
-        "00:00:02.500 --> 00:00:02.510 align:start position:0%\nadd the flour\n \n\n"
-        "00:00:02.510 --> 00:00:04.000 align:start position:0%\nadd the flour\nand<00:00:03.000><c> stir</c>\n"
-    ),
-    "a.csv": 'start,end,text\n1.0,2.5,"add, the flour"\n3.0,4.0,and stir\n',
-    "caption.json": '{"abc": {"start": [1.0, 3.0], "end": [2.5, 4.0], "text": ["add the flour", "and stir"]}}',
-    "whisper.json": (
-        '{"text": "x", "segments": [{"start": 1.0, "end": 2.5, "text": " Add the flour.", "no_speech_prob": 0.1, '
-        '"words": [{"word": " Add", "start": 1.0, "end": 1.4, "probability": 0.9}]}]}'
-    ),
-}
+PICTURE = "testsrc2=size=96x64:rate=10"
+BATCH = 500  # videos of one ingest
+SECONDS = 60  # that a video may take: damaged ones of 3 s take as long as sound ones
+USUAL = (0, 3, 4)  # exit codes: done, nothing was readable, some was not
+BUG = "internal error"
 
 
-def corrupt(content: bytes, others: list[bytes], rng: random.Random) -> bytes:
-    """Damage a file in one to four ways at random places."""
-    data = bytearray(content)
-    for _ in range(rng.randint(1, 4)):
-        place = rng.randrange(len(data) + 1)
-        match rng.randrange(6):
-            case 0:  # flip some bytes
-                for _ in range(rng.randint(1, 40)):
-                    data[rng.randrange(len(data))] = rng.randrange(256)
-            case 1:  # cut the end off
-                del data[max(1, place) :]
-            case 2:  # delete a stretch
-                del data[place : place + rng.randint(1, 2000)]
-            case 3:  # splice in part of another
-                other = rng.choice(others)
-                begin = rng.randrange(len(other))
-                data[place:place] = other[begin : begin + rng.randint(1, 4000)]
-            case 4:  # repeat a stretch
-                data[place:place] = data[place : place + rng.randint(1, 4000)]
-            case 5:  # write absurd numbers
-                data[place : place + 8] = rng.choice([b"\xff" * 8, b"\0" * 8, b"\x7f\xff\xff\xff" * 2, b"99999999"])
-        data = data or bytearray(b"\0")
-    return bytes(data)
+def encode_videos(folder: Path) -> dict[str, bytes]:
+    videos = {}
+    for suffix, options in VIDEO_KINDS.items():
+        path = folder / f"whole{suffix}"
+        source = ["-f", "lavfi", "-i", PICTURE, "-f", "lavfi", "-i", "sine"]
+        run([FFMPEG, "-v", "error", "-y", *source, "-t", 3, "-pix_fmt", "yuv420p", *options, path])
+        videos[suffix] = path.read_bytes()
+    return videos
 
 
 def fuzz_videos(folder: Path, count: int, rng: random.Random, figures: Figures) -> None:
-    originals: dict[str, bytes] = {}
-    for suffix, options in VIDEO_KINDS.items():
-        path = folder / f"whole{suffix}"
-        picture = ["-f", "lavfi", "-i", "testsrc2=size=96x64:rate=10", "-f", "lavfi", "-i", "sine"]
-        run([FFMPEG, "-v", "error", "-y", *picture, "-t", 3, "-pix_fmt", "yuv420p", *options, path])
-        originals[suffix] = path.read_bytes()
-    (folder / "videos").mkdir()
-    for number in range(count):
-        kind = rng.choice(list(originals))
-        suffix = rng.choice(list(originals)) if rng.random() < 0.2 else kind  # a container with the wrong suffix
-        content = corrupt(originals[kind], list(originals.values()), rng)
-        (folder / "videos" / f"{number:05d}{suffix}").write_bytes(content)
-    settings = IngestSettings(Sampling(size=32), workers=2, limits=Limits(seconds=60, stall_seconds=10))
+    """In batches, each by a command of its own, as a user runs it."""
+    originals = encode_videos(folder)
+    captions = {name: text.encode() for name, text in CAPTIONS.items()}
+    ends, outcomes, reasons = Counter[str](), Counter[str](), Counter[str]()
     start = time.perf_counter()
-    with file_progress("corrupted videos") as progress:
-        report = ingest(find_source(folder / "videos"), folder / "corpus", settings, progress)
-    seconds = time.perf_counter() - start
-    unexplained = [path for path, reason in report.skipped if not reason.strip() or "internal error" in reason]
-    reasons = Counter(reason.split(" (")[0][:70] for _, reason in report.skipped)
-    print(f"{count:,} corrupted videos in {seconds:.0f} s: {report.ingested - len(report.partial):,} ingested, "
-          f"{len(report.partial):,} partly decoded, {len(report.skipped):,} failed:")  # fmt: skip
+    for first in tqdm(range(0, count, BATCH), desc="damaged videos", disable=None, leave=False):
+        source = folder / f"{first:06d}"
+        source.mkdir()
+        size = min(BATCH, count - first)
+        for number in range(size):
+            kind, said = rng.choice(list(originals)), rng.choice(list(captions))
+            suffix = rng.choice(list(originals)) if rng.random() < 0.2 else kind  # a container with the wrong suffix
+            damaged = corrupt(originals[kind], list(originals.values()), rng)
+            (source / f"{number:06d}{suffix}").write_bytes(damaged)
+            beside = source / f"{number:06d}{Path(said).suffix}"
+            beside.write_bytes(corrupt(captions[said], list(captions.values()), rng))
+        code, report = ingest(source, folder / f"{first:06d}.corpus", size)
+        ends["usual" if code in USUAL else "hang" if code is None else f"exit {code}"] += 1
+        failed = {Path(each["path"]).stem: each["reason"] for each in report["skipped"] if _is_video(each["path"])}
+        outcomes["ingested"] += report["ingested"] - len(report["partial"])
+        outcomes["partly decoded"] += len(report["partial"])
+        outcomes["refused"] += len(failed)
+        outcomes["captions refused"] += len(report["skipped"]) - len(failed)
+        outcomes["lost"] += size - report["ingested"] - len(failed)
+        for each in report["skipped"]:
+            if BUG in each["reason"] or not each["reason"].strip():
+                print(f"{each['path']}: {each['reason']}", flush=True)
+        reasons.update(each["reason"].split(" (")[0].split(" at ")[0][:70] for each in report["skipped"])
+    unexplained = reasons[""] + sum(times for reason, times in reasons.items() if BUG in reason)
+    told = ", ".join(f"{times:,} {what}" for what, times in outcomes.items())
+    print(f"{count:,} damaged videos with captions in {time.perf_counter() - start:.0f} s: {told}")
     for reason, times in reasons.most_common(12):
         print(f"  {times:>6,}  {reason}")
-    figures.at_most("corrupted videos without an outcome", count - report.ingested - len(report.skipped), 0)
-    figures.at_most("corrupted videos that failed without a reason", len(unexplained), 0)
+    figures.at_most(f"ingests of {count:,} damaged videos that crashed or hung", ends.total() - ends["usual"], 0)
+    figures.at_most("damaged videos without an outcome", outcomes["lost"], 0)
+    figures.at_most("damaged videos and captions that failed without a reason", unexplained, 0)
+
+
+def ingest(source: Path, corpus: Path, videos: int) -> tuple[int | None, dict[str, Any]]:
+    """The exit code, None for a hang, and what the command reported."""
+    command = [sys.executable, "-m", "mmcc", "ingest", source, "-o", corpus, "--size", 32, "--time-limit", SECONDS]
+    try:
+        done = subprocess.run(
+            [*map(str, command), "--json"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=600 + 5 * videos
+        )
+    except subprocess.TimeoutExpired:
+        return None, {"skipped": [], "partial": [], "ingested": 0}
+    return done.returncode, json.loads(done.stdout)
+
+
+def _is_video(path: str) -> bool:
+    return Path(path).suffix in VIDEO_KINDS
+
+
+def encode_photos(folder: Path) -> dict[str, bytes]:
+    from PIL import Image
+
+    run([FFMPEG, "-v", "error", "-y", "-f", "lavfi", "-i", PICTURE, "-frames:v", 1, folder / "whole.png"])
+    photos = {}
+    for name, (mode, options) in PHOTO_KINDS.items():
+        file = io.BytesIO()
+        with Image.open(folder / "whole.png") as picture:
+            picture.convert(mode).save(file, **options)
+        photos[name] = file.getvalue()
+    return photos
+
+
+def fuzz_photos(folder: Path, count: int, rng: random.Random, figures: Figures) -> None:
+    originals = encode_photos(folder)
+    outcomes, reasons = Counter[str](), Counter[str]()
+    unexplained = 0
+    start = time.perf_counter()
+    path = folder / "damaged"
+    for _ in tqdm(range(count), desc="damaged photos", disable=None, leave=False):
+        path.write_bytes(corrupt(rng.choice(list(originals.values())), list(originals.values()), rng))
+        try:
+            shape = read_fitted(path, 48, "crop").shape
+        except InputError as error:
+            outcomes["refused"] += 1
+            reasons[error.cause.split(" (")[0][:70]] += 1
+            unexplained += not error.cause or BUG in error.cause
+        else:
+            outcomes["read"] += 1
+            unexplained += shape != (48, 48, 3)
+    told = ", ".join(f"{times:,} {what}" for what, times in outcomes.items())
+    print(f"{count:,} damaged photos in {time.perf_counter() - start:.0f} s: {told}")
+    for reason, times in reasons.most_common(8):
+        print(f"  {times:>6,}  {reason}")
+    figures.at_most(f"of {count:,} damaged photos, refused without a reason or read wrongly", unexplained, 0)
 
 
 def fuzz_captions(count: int, rng: random.Random, figures: Figures) -> None:
     originals = {name: text.encode() for name, text in CAPTIONS.items()}
     read = rejected = crashed = 0
     slowest = 0.0
-    for _ in tqdm(range(count), desc="corrupted captions", disable=None, leave=False):
+    for _ in tqdm(range(count), desc="damaged captions", disable=None, leave=False):
         name = rng.choice(list(originals))
         content = corrupt(originals[name], list(originals.values()), rng)
         start = time.perf_counter()
@@ -131,13 +158,14 @@ def fuzz_captions(count: int, rng: random.Random, figures: Figures) -> None:
             starts = [utterance.start for utterance in utterances]
             crashed += starts != sorted(starts)
         slowest = max(slowest, time.perf_counter() - start)
-    print(f"{count:,} corrupted captions: {read:,} read, {rejected:,} rejected, the slowest in {slowest * 1000:.0f} ms")
-    figures.at_most("corrupted captions that crashed the reader or came out unordered", crashed, 0)
+    print(f"{count:,} damaged captions: {read:,} read, {rejected:,} rejected, the slowest in {slowest * 1000:.0f} ms")
+    figures.at_most("damaged captions that crashed the reader or came out unordered", crashed, 0)
 
 
 def main(arguments: Sequence[str] | None = None) -> list[Figure]:
     parser = command_line(__doc__)
     parser.add_argument("--videos", type=int, default=1_000)
+    parser.add_argument("--photos", type=int, default=1_000)
     parser.add_argument("--captions", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(arguments)
@@ -145,6 +173,7 @@ def main(arguments: Sequence[str] | None = None) -> list[Figure]:
     rng = random.Random(options.seed)
     with TemporaryDirectory() as folder:
         fuzz_videos(Path(folder), options.videos, rng, figures)
+        fuzz_photos(Path(folder), options.photos, rng, figures)
     fuzz_captions(options.captions, rng, figures)
     return figures.measured
 

@@ -26,6 +26,7 @@ VALIDITY = ("calibration", "references", "narration", "leaks", "domain")
 BENCHMARKS = {
     **{name: f"benchmarks.speed.{name}" for name in SPEED},
     **{name: f"benchmarks.validity.{name}" for name in VALIDITY},
+    "confinement": "benchmarks.reliability.confinement",
     "robustness": "benchmarks.robustness",
 }
 OK, MISSED, STOPPED = 0, 1, 130

@@ -19,6 +19,7 @@ import yaml
 
 LARGEST = 64 << 20  # bytes of JSON: ten times the largest that mmcc writes about a hundred thousand videos
 LARGEST_YAML = 1 << 20  # settings
+MOST = 4_000_000  # values of JSON: 64 MB of "[]," would take 1.5 GB
 DEEPEST = 64  # levels of lists in lists and sections in sections
 
 Kind = TypeVar("Kind")
@@ -35,12 +36,15 @@ def read_json(path: Path, kind: type[Kind], *, largest: int = LARGEST) -> Kind:
     return parse_json(read_start(path, largest), kind)
 
 
-def parse_json(text: str | bytes, kind: type[Kind], *, finite: bool = True) -> Kind:
-    """The same of text. `finite`: refuse NaN and infinity, which JSON does not have, but other programs write."""
+def parse_json(text: str | bytes, kind: type[Kind], *, finite: bool = True, most: int = MOST) -> Kind:
+    """The same of text. `finite`: refuse NaN and infinity, which JSON does not have, but other programs write. `most`:
+    values, commas within text included."""
     hooks: dict[str, Any] = {"parse_float": _finite, "parse_constant": _no_number} if finite else {}
     try:
         if isinstance(text, bytes):
             text = text.decode("utf-8-sig")
+        if len(text) > most and sum(map(text.count, ",[{:")) > most:
+            raise Malformed(f"it has more than {most:,} values")
         content = json.loads(text, **hooks)
     except RecursionError:
         raise Malformed("it is nested too deeply") from None

@@ -32,6 +32,7 @@ MAY_IMPORT["reproduce"] = {*MAY_IMPORT, "metrics", "locks"} - {"kitchen", "tools
 MAY_IMPORT["demo"] = {*MAY_IMPORT, "progress"}
 MAY_IMPORT["cli"] = {*MAY_IMPORT, "metrics", "progress", "__version__"}
 SHARED = {
+    "arrays",
     "checksums",
     "errors",
     "extensions",
@@ -89,6 +90,20 @@ def test_all_output_and_all_untrusted_text_pass_one_place():
             assert not {"json.loads", "json.load", "yaml.safe_load", "yaml.load"} & calls(path), place
 
 
+def test_untrusted_media_are_opened_in_workers_alone():
+    """Whoever decodes does it in a module that `WorkerPool` starts, or in one that only such modules call."""
+    workers = {"corpus/worker.py", "media/photo_worker.py", "media/stills.py"}
+    readers = {"read_photo", "VideoSampler", "open_container", "still_at", "read_subtitle_stream", "transcribe"}
+    readers |= {"read_captions", "declared_seconds", "av.open", "Image.open"}
+    within = {"media/photos.py", "media/video.py", "media/subtitle_streams.py", "media/speech.py", "kitchen/film.py"}
+    for path in (ROOT / "mmcc").rglob("*.py"):
+        place = path.relative_to(ROOT / "mmcc").as_posix()
+        if place in workers:
+            assert "serve" in calls(path), place
+        elif place not in within:
+            assert not readers & calls(path), place
+
+
 def test_importing_the_package_loads_nothing_heavy_or_optional(without_torch):
     heavy = {"numpy", "pyarrow", "av", "torch", "PIL", "moonshine_voice", "tqdm"}
     assert "mmcc.cli.main" in without_torch.package_loads and not heavy & without_torch.package_loads
@@ -121,7 +136,7 @@ def test_every_version_that_the_project_installs_is_pinned():
     lines = (ROOT / "constraints.txt").read_text().splitlines()
     pins = [line.split("==") for line in lines if line and not line.startswith("#")]
     pinned = {canonicalize_name(name): version for name, version in pins}
-    needed = required({"asr", "dev", "encoders", "onnx", "search"})
+    needed = required({"asr", "dev", "encoders", "fuzz", "onnx", "search"})
     assert pinned["torch"] == "2.13.0" and {"torch", "sympy", "mpmath", "pluggy", "execnet"} <= needed.keys()
     needed.pop("setuptools", None)  # comes with the environment
     for name, version in needed.items():

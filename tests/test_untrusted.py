@@ -8,7 +8,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmcc.untrusted import DEEPEST, LARGEST_YAML, Malformed, parse_json, parse_yaml, read_json, read_start, typed
+from mmcc.untrusted import DEEPEST, LARGEST_YAML, MOST, Malformed, parse_json, parse_yaml, read_json, read_start, typed
 
 VALUES = st.recursive(
     st.none()
@@ -50,6 +50,8 @@ def test_whatever_the_bytes_they_are_read_or_malformed(data):
         ('{"a": ' + "9" * 5000 + "}", "not valid JSON"),
         ("{", "not valid JSON"),
         (b"\xff\xfe{", "not UTF-8"),
+        ("[" + "[]," * MOST + "[]]", "more than 4,000,000 values"),
+        ('{"a": [' + "1," * MOST + "1]}", "more than 4,000,000 values"),
         ("[1]", "it should be an object, not '[1]'"),
         ("true", "it should be an object"),
     ],

@@ -54,7 +54,9 @@ def ingest(
     max_hours: Annotated[float, Arg("longest video", metavar="HOURS", above=0)] = 12,
     max_pixels: Annotated[int, Arg("largest frame, width times height", metavar="N", least=1)] = 8192 * 4320,
     json: Annotated[bool, Arg("print the outcome as JSON")] = False,
-    verbose: Annotated[bool, Arg("say which captions were chosen and why", short="-v")] = False,
+    verbose: Annotated[
+        bool, Arg("say which captions were chosen and why, and whether decoders are confined", short="-v")
+    ] = False,
 ) -> int:
     """Turn narrated video on disk into a corpus.
 
@@ -100,7 +102,7 @@ def ingest(
         transcribe=transcribe,
         language=language,
         workers=workers or os.cpu_count() or 1,
-        limits=Limits(seconds=time_limit, memory=int(memory_limit * (1 << 30))),
+        limits=Limits(seconds=time_limit, memory=int(memory_limit * (1 << 30)), adjustable=True),
     )
     if encode is None:
         with file_progress("ingest") as progress:
@@ -115,6 +117,8 @@ def ingest(
         embedded = embedding.finish(bar) if report.ingested else []
         content = report.to_json() | {"embedded": [each.to_json() for each in embedded]}
         text = "\n".join([render_ingest(report, output), *render_embedding(embedded, output)])
+    if verbose and report.unconfined:
+        note(f"The decoders ran unconfined: {report.unconfined}. They could have written files or used the network.")
     code = answer(content, text, as_json=json)
     if not report.ingested and not report.segments:  # annotations alone are a success too
         return EXIT_BAD_INPUT

@@ -4,6 +4,7 @@ The release contains no video. People download what YouTube still has, so a miss
 listed video becomes an item, and the summary gives the number found for each task.
 """
 
+import io
 import math
 import re
 from collections.abc import Iterator
@@ -23,8 +24,10 @@ from mmcc.corpus.disk import (
 from mmcc.corpus.pairing import Match, choose, pair
 from mmcc.corpus.source import Item, LabelledClip, Source, Task
 from mmcc.errors import InputError
+from mmcc.untrusted import Malformed, read_start
 
 _WHOLE_RELEASE = "Unpack the whole CrossTask release into this folder."
+_LARGEST = 64 << 20  # bytes of one file; the largest of the release has 300 kB
 _TASK_LINES = ("id", "title", "address", "number of steps", "steps")
 
 
@@ -98,12 +101,14 @@ def _match(stem: str, listed: dict[str, _Listed]) -> Match | None:
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
     """The non-empty lines, numbered from 1."""
     try:
-        with path.open(encoding="utf-8-sig", errors="replace") as file:
-            for number, line in enumerate(file, 1):
-                if line.strip():
-                    yield number, line.strip()
+        content = io.BytesIO(read_start(path, _LARGEST))
     except OSError as error:
         raise InputError(path, f"cannot be read: {error.strerror}", _WHOLE_RELEASE) from None
+    except Malformed as error:
+        raise InputError(path, f"is no file of the release: {error}", _WHOLE_RELEASE) from None
+    for number, line in enumerate(io.TextIOWrapper(content, "utf-8-sig", "replace"), 1):
+        if line.strip():
+            yield number, line.strip()
 
 
 def _read_tasks(path: Path, *, primary: bool) -> dict[str, Task]:

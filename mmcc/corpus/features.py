@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.lib import format as npy
 from numpy.typing import NDArray
 
+from mmcc.arrays import map_array, read_header
 from mmcc.errors import InputError
+from mmcc.untrusted import Malformed
 
 MAX_ROWS = 10_000_000  # 92 hours at 30 rows per second
 _MAX_DIMS = 1_000_000
@@ -58,7 +59,7 @@ def read_features(path: Path) -> NDArray[Any]:
     """The checked array, memory-mapped: rows are read from disk when used."""
     check_features(path)
     try:
-        return np.load(path, mmap_mode="r", allow_pickle=False)  # type: ignore[no-any-return]
+        return map_array(path)
     except (OSError, ValueError) as error:
         raise InputError(path, f"cannot be mapped: {error}", "Copy it again.") from None
 
@@ -69,17 +70,9 @@ def _read_header(path: Path) -> tuple[tuple[int, ...], np.dtype[Any], int]:
         if not stat.S_ISREG(path.stat().st_mode):
             raise InputError(path, "is not a file", "Give a .npy file.")
         with path.open("rb") as file:
-            version = npy.read_magic(file)
-            if version == (1, 0):
-                shape, _, dtype = npy.read_array_header_1_0(file)
-            elif version == (2, 0):
-                shape, _, dtype = npy.read_array_header_2_0(file)
-            else:
-                raise ValueError(f"format version {version[0]}.{version[1]}")
-            return shape, dtype, os.fstat(file.fileno()).st_size - file.tell()
+            header = read_header(file)
+            return header.shape, header.dtype, os.fstat(file.fileno()).st_size - header.length
     except OSError as error:
         raise InputError(path, f"cannot be read: {error.strerror}", "Check the path and its permissions.") from None
-    except InputError:
-        raise
-    except Exception:  # numpy's parser may raise ValueError, SyntaxError, TokenError, RecursionError and others
+    except Malformed:
         raise InputError(path, "is not a usable .npy array", _REMEDY) from None

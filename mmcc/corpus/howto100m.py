@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TextIO
 
 from mmcc.corpus.disk import (
     VIDEO_SUFFIXES,
@@ -31,6 +32,7 @@ _ID, _PATH, _TASK, _CATEGORIES = "video_id", "video_path", "task_id", ("category
 _REMEDY = f"The first line names the columns: {_ID},category_1,category_2,rank,{_TASK}, or {_PATH} instead of {_ID}."
 _CAPTION_FILES = ("raw_caption.json", "caption.json")  # the second lacks stop words
 _MAX_HEADER = 65536
+_MAX_LINE = 1 << 20
 _MAX_NAMED = 200  # categories in a message
 
 
@@ -117,7 +119,7 @@ def _rows(path: Path) -> Iterator[tuple[int, list[str] | None]]:
     """Rows with the number of their last line; None for a row that is not valid CSV, e.g. an unclosed field."""
     try:
         with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
-            reader = csv.reader(file)
+            reader = csv.reader(_lines(path, file))
             while True:
                 try:
                     row = next(reader)
@@ -130,6 +132,14 @@ def _rows(path: Path) -> Iterator[tuple[int, list[str] | None]]:
                         yield reader.line_num, row
     except OSError as error:
         raise InputError(path, f"cannot be read: {error.strerror}", "Give the index of HowTo100M.") from None
+
+
+def _lines(path: Path, file: TextIO) -> Iterator[str]:
+    """One by one, and none that would fill the memory."""
+    while line := file.readline(_MAX_LINE + 1):
+        if len(line) > _MAX_LINE:
+            raise InputError(path, f"has a line of more than {_MAX_LINE:,} letters", _REMEDY)
+        yield line
 
 
 def _read_index(path: Path, category: str | None) -> _Index:

@@ -85,6 +85,7 @@ def ingest(
     report.videos += len(plan.clashes)
     report.already_done = plan.already_done
     report.skipped += left_out + run.not_renewed
+    report.unconfined = run.unconfined
     return report
 
 
@@ -110,8 +111,17 @@ class _Run:
         self._size_of: dict[int, int] = {}  # shard to the end of its last finished video
         self.not_renewed: list[Skipped] = []
         self._pool = WorkerPool(
-            "mmcc.corpus.worker", settings.workers, settings.limits, self._assign_shard, self._report_progress
+            "mmcc.corpus.worker",
+            settings.workers,
+            settings.limits,
+            self._assign_shard,
+            self._report_progress,
+            self._has_full_shard,
         )
+
+    @property
+    def unconfined(self) -> str:
+        return self._pool.unconfined
 
     def __enter__(self) -> _Run:
         return self
@@ -153,11 +163,14 @@ class _Run:
         return dataclasses.asdict(job)
 
     def _assign_shard(self, job: Job, worker: int, fresh: bool) -> Job:
-        """A worker keeps its shard until it is full; a new process gets a new one."""
-        if fresh or self._size_of.get(self._shard_of[worker], 0) > SHARD_BYTES:
+        """Each process writes one shard."""
+        if fresh:
             self._shard_of[worker] = self._next_shard
             self._next_shard += 1
         return {**job, "shard": _absolute(shard_path(self._folder, self._shard_of[worker]))}
+
+    def _has_full_shard(self, worker: int) -> bool:
+        return self._size_of.get(self._shard_of[worker], 0) > SHARD_BYTES
 
     def _report_progress(self, job: Job, seconds: float, total: float | None) -> None:
         share = min(0.99, seconds / total) if total else 0.0

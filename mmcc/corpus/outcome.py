@@ -34,9 +34,12 @@ class IngestReport:
     annotated: int = 0
     segments: int = 0  # labelled clips; the name is part of the JSON output
     tasks: int = 0
+    unconfined: str = ""  # why the workers could write files and use the network; not part of the JSON output
 
     def to_json(self) -> dict[str, Any]:
-        return {**dataclasses.asdict(self), "skipped": [entry._asdict() for entry in self.skipped]}
+        content = {**dataclasses.asdict(self), "skipped": [entry._asdict() for entry in self.skipped]}
+        del content["unconfined"]
+        return content
 
 
 def report_on(source: Source, table: pa.Table, without: Container[str] = ()) -> IngestReport:

@@ -45,11 +45,18 @@ class VideoJob:
 
 
 class VideoWorker:
-    """Keeps its shard open from job to job."""
+    """Writes one shard, which it opens with its first job: from then on it can open no file for writing."""
 
     def __init__(self) -> None:
-        self._shard_path = ""
         self._shard: ShardWriter | None = None
+
+    def begin(self, message: dict[str, Any]) -> None:
+        job = VideoJob(**message)
+        self._shard = ShardWriter(Path(job.shard))
+        if job.transcribe:
+            from mmcc.media.speech import start_recognizer
+
+            start_recognizer()
 
     def handle(self, message: dict[str, Any], report: Report) -> dict[str, Any]:
         job = VideoJob(**message)
@@ -57,7 +64,8 @@ class VideoWorker:
         answer = _narration(job, report)
         if job.media is None:
             return answer
-        shard = self._open_shard(job.shard)
+        shard = self._shard
+        assert shard is not None
         if answer.get("caption_kind") == "transcribed":
             report = _second_half(report)
         try:
@@ -68,13 +76,6 @@ class VideoWorker:
             shard.take_back()
             raise
         return answer
-
-    def _open_shard(self, path: str) -> ShardWriter:
-        if self._shard is None or path != self._shard_path:
-            if self._shard is not None:
-                self._shard.close()
-            self._shard, self._shard_path = ShardWriter(Path(path)), path
-        return self._shard
 
 
 def _store_video(job: VideoJob, shard: ShardWriter, report: Report) -> dict[str, Any]:
@@ -231,4 +232,5 @@ def _seldom(report: Report) -> Report:
 
 
 if __name__ == "__main__":
-    serve(VideoWorker().handle)
+    worker = VideoWorker()
+    serve(worker.handle, begin=worker.begin)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from mmcc.corpus import Corpus
 from mmcc.data.config import DataConfig
 from mmcc.errors import InputError
+from mmcc.untrusted import LARGEST, read_start
 
 PADDING, UNKNOWN = 0, 1
 _RESERVED = ("<padding>", "<unknown>")
@@ -78,9 +79,10 @@ class Vocabulary:
     @classmethod
     def load(cls, path: Path) -> Vocabulary:
         try:
-            reserved, words = (lines := path.read_text(encoding="utf-8").split("\n"))[:2], lines[2:-1]
-        except (OSError, UnicodeDecodeError) as error:
+            lines = read_start(path, LARGEST).decode("utf-8").replace("\r\n", "\n").split("\n")
+        except (OSError, ValueError) as error:
             raise InputError(path, f"cannot be read ({error})", "Copy it again from the original run.") from None
+        reserved, words = lines[:2], lines[2:-1]
         if tuple(reserved) != _RESERVED or lines[-1] or len(set(words)) != len(words):
             raise InputError(path, "is not a vocabulary", f"Its first lines should be {' and '.join(_RESERVED)}.")
         return cls(words)

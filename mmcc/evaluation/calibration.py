@@ -103,7 +103,7 @@ class Calibration:
                 raise ValueError("its weights do not fit two or three kinds of evidence")
             bins = {name: [Bin(*each) for each in found] for name, found in content["reliability"].items()}
             return cls(steps, none, {name: float(value) for name, value in content["figures"].items()}, bins)
-        except (KeyError, TypeError, AttributeError) as error:
+        except (KeyError, TypeError, AttributeError, OverflowError) as error:
             raise ValueError(f"is not a calibration ({error!r})") from None
 
 

@@ -120,4 +120,4 @@ def _save(path: Path, array: NDArray[np.float32]) -> None:
 
 
 if __name__ == "__main__":
-    serve(write_video)
+    serve(write_video, confined=False)  # it reads no file, and writes many

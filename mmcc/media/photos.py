@@ -1,6 +1,7 @@
 """Photos as people keep them, read upright, in 8-bit colours on white. The only code that opens a photo.
 
-It reads JPEG, PNG and WebP, and HEIC where the package pillow-heif is installed.
+It reads JPEG, PNG and WebP, and HEIC where the package pillow-heif is installed. Untrusted photos are read in a worker:
+`mmcc/media/photo_worker.py`.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ def read_photo(path: Path, *, longest: int | None = None, max_pixels: int = MAX_
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about Pillow's own limit and odd metadata: harmless here
             return _decoded(path, _formats(path, start), longest, max_pixels)
-    except InputError:
+    except (InputError, MemoryError):
         raise
     except Image.DecompressionBombError:  # so large that Pillow does not even give the size
         raise _too_large(path, "far too large", max_pixels) from None

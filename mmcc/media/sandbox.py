@@ -3,7 +3,8 @@
 A decoder that meets hostile or broken bytes may crash, hang, or use up all memory. So such work runs in worker
 processes: each receives one job at a time as a line of JSON on its standard input, and answers with lines of
 JSON (never pickle: a compromised worker must not be able to run code here). The parent watches the clock, kills
-workers that exceed their limits, starts replacements, and reports the outcome of every job.
+workers that exceed their limits, starts replacements, and reports the outcome of every job. Where the system can, a
+worker is confined before it opens an untrusted file (`mmcc/media/confinement.py`).
 
 A worker module calls `serve(handle)`; `WorkerPool` starts it with `python -m`.
 """
@@ -24,6 +25,7 @@ from dataclasses import dataclass, field
 from typing import IO, Any, NamedTuple
 
 from mmcc.errors import InputError, OutputError
+from mmcc.media.confinement import confine
 
 Job = dict[str, Any]
 Report = Callable[[float, float | None], None]  # seconds of media done, and the total if it is known
@@ -39,6 +41,7 @@ class Limits:
     seconds: float = 2 * 3600.0  # in total; an hour of 720p decodes in a few minutes
     stall_seconds: float = 60.0  # without any sign of progress, which comes every few frames
     memory: int = 4 << 30  # bytes of address space; 8K video needs about 1.5 GB
+    adjustable: bool = False  # whether the command has flags for them, which reasons then name
 
 
 class Outcome(NamedTuple):
@@ -86,7 +89,7 @@ class WorkerPool:
     """Runs jobs in `workers` processes of `python -m module`; a context manager that leaves no process behind.
 
     `prepare(job, number, fresh)` may complete a job just before worker `number` gets it; `fresh` is true for a
-    process that has not had a job yet.
+    process that has not had a job yet. A worker that is `worn(number)` is replaced before its next job.
     """
 
     def __init__(
@@ -96,9 +99,11 @@ class WorkerPool:
         limits: Limits,
         prepare: Callable[[Job, int, bool], Job] = lambda job, number, fresh: job,
         progress: Callable[[Job, float, float | None], None] = lambda job, seconds, total: None,
+        worn: Callable[[int], bool] = lambda number: False,
     ) -> None:
         self._module, self._limits = module, limits
-        self._count, self._prepare, self._progress = workers, prepare, progress
+        self._count, self._prepare, self._progress, self._worn = workers, prepare, progress, worn
+        self.unconfined = ""  # why the workers are not confined, once one has said so
         self._selector = selectors.DefaultSelector()
         self._workers: dict[int, _Worker] = {}
 
@@ -109,6 +114,12 @@ class WorkerPool:
         for number in list(self._workers):
             self._discard(number)
         self._selector.close()
+
+    def start(self) -> None:
+        """Start the workers that are missing now, not with their first jobs."""
+        for number in range(self._count):
+            if number not in self._workers:
+                self._workers[number] = self._start(number)
 
     def run(self, jobs: Iterator[Job]) -> Iterator[Outcome]:
         """Outcomes as they arrive, in no particular order; each job has exactly one.
@@ -128,6 +139,8 @@ class WorkerPool:
             yield from self._wait()
 
     def _hand_out(self, job: Job, number: int) -> None:
+        if number in self._workers and (self._worn(number) or self._workers[number].process.poll() is not None):
+            self._discard(number)
         fresh = number not in self._workers
         if fresh:
             self._workers[number] = self._start(number)
@@ -160,7 +173,7 @@ class WorkerPool:
             if worker.job is None:
                 continue
             if now - worker.started > self._limits.seconds:
-                yield self._give_up(number, f"took over {self._limits.seconds:g} s and was stopped (--time-limit)")
+                yield self._give_up(number, f"took over {self._limits.seconds:g} s and was stopped{self._flag('time')}")
             elif now - worker.last_sign > self._limits.stall_seconds:
                 yield self._give_up(number, f"made no progress for {self._limits.stall_seconds:g} s and was stopped")
 
@@ -210,7 +223,16 @@ class WorkerPool:
             return Outcome(job, dict(message["answer"]))
         if kind == "nowhere to write":
             raise OutputError(message["reason"])
+        if kind == "unconfined":
+            self.unconfined = str(message["reason"])
+            return None
+        if kind == "out of memory":
+            size = self._limits.memory / (1 << 30)
+            return Outcome(job, None, f"needs more than {size:.3g} GB of memory{self._flag('memory')}")
         return Outcome(job, None, str(message["reason"]))
+
+    def _flag(self, name: str) -> str:
+        return f" (--{name}-limit)" if self._limits.adjustable else ""
 
     def _give_up(self, number: int, reason: str) -> Outcome:
         """Kill the worker and fail its job; an empty reason is replaced by how the process ended."""
@@ -224,8 +246,14 @@ class WorkerPool:
         return Outcome(worker.job, None, reason)
 
 
-def serve(handle: Callable[[Job, Report], Job]) -> None:
-    """The worker's side: do jobs from standard input until it closes. Call it under `__main__`."""
+def serve(
+    handle: Callable[[Job, Report], Job], *, begin: Callable[[Job], None] = lambda job: None, confined: bool = True
+) -> None:
+    """The worker's side: do jobs from standard input until it closes. Call it under `__main__`.
+
+    `begin` is called with the first job: what the worker writes must be opened, and what it starts be started there,
+    before it is confined. `confined`: False where it opens nothing that is untrusted.
+    """
     memory, parent = int(sys.argv[1]), int(sys.argv[2])
     die_with(parent)
     _limit_memory(memory)
@@ -239,15 +267,22 @@ def serve(handle: Callable[[Job, Report], Job]) -> None:
     def report(seconds: float, total: float | None) -> None:
         send(kind="progress", seconds=seconds, total=total)
 
+    free = confined
     for line in sys.stdin.buffer:
         try:
-            answer = handle(json.loads(line), report)
+            job = json.loads(line)
+            if free:
+                begin(job)
+                if why_not := confine():
+                    send(kind="unconfined", reason=why_not)
+                free = False
+            answer = handle(job, report)
         except InputError as error:
             send(kind="failed", reason=f"{error.cause}. {error.remedy}".rstrip(". ") + ".")
         except OutputError as error:
             send(kind="nowhere to write", reason=str(error))
         except MemoryError:
-            send(kind="failed", reason=f"needs more than {memory / (1 << 30):.3g} GB of memory (--memory-limit)")
+            send(kind="out of memory")
         except OSError as error:
             send(kind="failed", reason=str(error))
         except Exception as error:  # our bug: this file fails, the others continue
@@ -271,7 +306,7 @@ def _limit_memory(size: int) -> None:
     if hard != resource.RLIM_INFINITY:
         size = min(size, hard)
     with suppress(ValueError, OSError):  # macOS refuses; the limits on pixels and time still hold there
-        resource.setrlimit(resource.RLIMIT_AS, (size, hard))
+        resource.setrlimit(resource.RLIMIT_AS, (size, size))
 
 
 def _how_it_ended(code: int | None) -> str:

@@ -4,7 +4,8 @@ The recognizer is moonshine-voice, whose English model comes inside its wheel, s
 finds the stretches of speech itself and gives each a line of text. As of 0.0.48 it keeps all audio of a stream,
 leaks some 190 MB per hour, and crashes when its model is freed. So it hears one window at a time, each as a separate
 stream, in a child process that is replaced from time to time and never frees anything: memory does not grow with the
-length of a file, and a crash costs that file only.
+length of a file, and a crash costs that file only. A confined worker cannot start programs, so it has a relay started
+before (`start_recognizer`), which replaces the child for it, and passes on samples and lines without a look at them.
 
 A line still being spoken when a window ends is heard again in full in the next one.
 
@@ -30,6 +31,7 @@ from numpy.typing import NDArray
 
 from mmcc.errors import InputError, MissingDependency
 from mmcc.media.captions import Cue
+from mmcc.media.confinement import confine
 from mmcc.media.sandbox import die_with
 from mmcc.media.video import open_container
 
@@ -42,6 +44,7 @@ _REHEARD = _RATE  # after a window that ends in silence: speech that has just st
 _JITTER = 0.1  # seconds a timestamp may differ from the samples counted before it
 _LONGEST_FILL = 2.0  # seconds; a longer gap separates two utterances anyway, and a broken clock can claim centuries
 _LIFE = 900 * _RATE  # samples until the child, by then grown by 250 MB, is replaced; that takes a second
+_LONGEST_WINDOW = 20 * _WINDOW  # samples that a relay takes at once; no window comes near
 _SIGN_EVERY = 5.0  # seconds of sound between two calls of `heard`
 
 
@@ -54,6 +57,15 @@ def require_speech() -> None:
         raise MissingDependency("The installed version of moonshine-voice does not include its speech model.", "asr")
 
 
+_relay: subprocess.Popen[bytes] | None = None
+
+
+def start_recognizer() -> None:
+    """Have speech recognized by a relay from now on: for a process that will soon be able to start nothing."""
+    global _relay
+    _relay = _start("relay")
+
+
 def transcribe(path: Path, heard: Callable[[float], None] | None = None) -> list[Cue]:
     """What is said in a file's first sound track; [] if it has none.
 
@@ -61,7 +73,7 @@ def transcribe(path: Path, heard: Callable[[float], None] | None = None) -> list
     """
     require_speech()
     reported = 0.0
-    with _Recognizer(path) as recognizer:
+    with _Recognizer(path) if _relay is None else _Relayed(path, _relay) as recognizer:
         ear = _Ear(recognizer.lines)
         for time, block in _blocks(path):
             ear.hear(time, block)
@@ -162,27 +174,81 @@ class _Recognizer:
             self.__exit__()
             self._child, self._heard = _start_child(), 0
         self._heard += len(samples)
-        assert self._child.stdin is not None and self._child.stdout is not None
-        try:
-            self._child.stdin.write(len(samples).to_bytes(4, "little") + samples.tobytes())
-            self._child.stdin.flush()
-            answer = self._child.stdout.readline()
-        except BrokenPipeError:
-            answer = b""
-        if not answer:
-            cause = f"its speech could not be recognized (the recognizer exited with code {self._child.wait()})"
-            raise InputError(self._path, cause, "Raise --memory-limit, or add a caption file.")
+        if not (answer := _ask(self._child, samples)):
+            code = self._child.wait()
+            self.__exit__()
+            raise _not_recognized(self._path, f"the recognizer exited with code {code}")
         return [_Line(*line) for line in json.loads(answer)]
 
 
+class _Relayed:
+    """The same through the relay, which outlives it."""
+
+    def __init__(self, path: Path, relay: subprocess.Popen[bytes]) -> None:
+        self._path, self._child = path, relay
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def lines(self, samples: Samples) -> list[_Line]:
+        answer = json.loads(_ask(self._child, samples) or '"the relay ended"')
+        if isinstance(answer, str):
+            raise _not_recognized(self._path, answer)
+        return [_Line(*line) for line in answer]
+
+
+def _ask(child: subprocess.Popen[bytes], samples: Samples) -> bytes:
+    """A child's answer to one window; b"" if it has ended."""
+    assert child.stdin is not None and child.stdout is not None
+    try:
+        child.stdin.write(len(samples).to_bytes(4, "little") + samples.tobytes())
+        child.stdin.flush()
+        return child.stdout.readline()
+    except BrokenPipeError:
+        return b""
+
+
+def _not_recognized(path: Path, reason: str) -> InputError:
+    cause = f"its speech could not be recognized ({reason})"
+    return InputError(path, cause, "Raise --memory-limit, or add a caption file.")
+
+
 def _start_child() -> subprocess.Popen[bytes]:
+    return _start("recognizer")
+
+
+def _start(role: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        [sys.executable, "-m", __name__, str(os.getpid())],
+        [sys.executable, "-m", "mmcc.media.speech", role, str(os.getpid())],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         env={**os.environ, "MALLOC_ARENA_MAX": "1"},  # otherwise every thread reserves 64 MB of address space
         start_new_session=True,  # Ctrl-C goes to the parent alone
     )
+
+
+def _windows() -> Iterator[Samples]:
+    """From standard input."""
+    while header := sys.stdin.buffer.read(4):
+        count = int.from_bytes(header, "little")
+        if count > _LONGEST_WINDOW:
+            return
+        yield np.frombuffer(sys.stdin.buffer.read(4 * count), np.float32)
+
+
+def _serve_relay() -> None:
+    """The relay's side: the lines of each window, or why there are none."""
+    with _Recognizer(Path("relay")) as recognizer:
+        for window in _windows():
+            try:
+                answer: list[_Line] | str = recognizer.lines(window)
+            except InputError:
+                answer = "the recognizer ended"
+            sys.stdout.write(json.dumps(answer) + "\n")
+            sys.stdout.flush()
 
 
 def _serve() -> None:
@@ -191,13 +257,12 @@ def _serve() -> None:
     from moonshine_voice.transcriber import Transcriber
     from moonshine_voice.utils import get_model_path
 
-    die_with(int(sys.argv[1]))
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # keep anything the library prints out of the answers
     # Identifying speakers takes a third more time, and we do not need it.
     transcriber = Transcriber(str(get_model_path(_MODEL)), ModelArch.TINY, options={"identify_speakers": "false"})
-    while header := sys.stdin.buffer.read(4):
-        window = np.frombuffer(sys.stdin.buffer.read(4 * int.from_bytes(header, "little")), np.float32)
+    confine()
+    for window in _windows():
         stream = transcriber.create_stream(update_interval=math.inf)
         stream.start()
         stream.add_audio(window.tolist(), _RATE)
@@ -240,4 +305,5 @@ def _blocks(path: Path) -> Iterator[tuple[float | None, Samples]]:
 
 
 if __name__ == "__main__":
-    _serve()
+    die_with(int(sys.argv[2]))
+    _serve_relay() if sys.argv[1] == "relay" else _serve()

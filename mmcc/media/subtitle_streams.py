@@ -57,7 +57,8 @@ def read_subtitle_stream(path: Path, language: str = "en", reached: Callable[[fl
 
     try:
         with open_container(path) as container:
-            streams = [stream for stream in container.streams.subtitles if stream.codec_context.name in _TEXT_OF]
+            known = [stream for stream in container.streams.subtitles if stream.codec_context is not None]
+            streams = [stream for stream in known if stream.codec_context.name in _TEXT_OF]
             if not streams:
                 return []
             stream = min(streams, key=lambda stream: _preference(stream, language))

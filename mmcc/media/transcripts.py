@@ -32,6 +32,9 @@ _OPENING = re.compile(rb"(?:\xef\xbb\xbf)?\s*+\{")
 _EMPTY_REST = re.compile(rb"\s*+\}")
 
 
+_MOST = 1 << 30  # values: what a file of many videos may have is limited by the memory of the worker that reads it
+
+
 def index_caption_json(path: Path, wanted: Container[str] | None = None) -> dict[str, tuple[int, int]]:
     """Where each wanted video's value lies in a caption.json: {id: (offset, length)} in bytes."""
     remedy = "Download it again: it should be one JSON object {video id: {start, end, text}, ...} to its last byte."
@@ -71,7 +74,7 @@ def _index(data: mmap.mmap, path: Path, wanted: Container[str] | None, remedy: s
 def read_json(text: str, name: str, video_id: str | None = None) -> list[ShownCue]:
     """The cues of a JSON transcript in any known layout; `video_id` picks one video where the file holds many."""
     try:
-        content: Any = parse_json(text, object, finite=False)  # Whisper writes NaN
+        content: Any = parse_json(text, object, finite=False, most=_MOST)  # Whisper writes NaN
     except ValueError as error:
         raise InputError(name, f"cannot be used: {str(error)[:100]}", JSON_REMEDY) from error
     if isinstance(content, dict) and not _is_lists(content):

@@ -35,6 +35,13 @@ _EARLY = 0.25  # share of the sampling interval that a sample of fast mode may b
 _HOLE_SECONDS = 0.5  # a longer gap after damage is caused by the damage
 _JUMP_SECONDS = 2.0  # backward: more than frame reordering explains
 _TIMES_MAY_JUMP = 0x0200  # libavformat's AVFMT_TS_DISCONT: MPEG streams, which may be joined by plain concatenation
+# Containers that carry the suffixes we look for, and bare streams. None of them opens a second file, which playlists
+# do (HLS, DASH, concat, SDP, image sequences), whatever they are called. libavformat reads three hundred more.
+_DEMUXERS = (
+    "asf,asf_o,avi,dv,flv,gif,h264,hevc,ivf,m4v,matroska,webm,mov,mp4,m4a,3gp,3g2,mj2,"
+    "mpeg,mpegts,mpegvideo,mxf,ogg,rm,yuv4mpegpipe"
+)
+_OPENING = {"protocol_whitelist": "file", "format_whitelist": _DEMUXERS}
 _SILENT_PACKETS = 48  # without a frame: more than any order of B-frames (16) and any delay of a decoder (16) explain
 
 
@@ -257,9 +264,12 @@ def open_container(path: Path) -> InputContainer:
         raise InputError(path, "is empty", "Download or export it again.")
     try:
         # An absolute path cannot be mistaken for a protocol, whatever the file is called.
-        return av.open(str(path.absolute()), options={"protocol_whitelist": "file"}, metadata_errors="replace")
+        return av.open(str(path.absolute()), options=_OPENING, metadata_errors="replace")
     except MemoryError:
         raise
+    except av.error.ArgumentError:
+        cause = "is damaged, or not a kind of video that mmcc reads, whatever its name says"
+        raise InputError(path, cause, "Download it again, or export it as MP4, Matroska or WebM.") from None
     except (av.FFmpegError, ValueError, OSError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         forbidden = isinstance(error, PermissionError)
@@ -272,6 +282,9 @@ def choose_stream(path: Path, container: InputContainer) -> VideoStream:
     pictures = [s for s in container.streams.video if not s.disposition & s.disposition.attached_pic]
     if not pictures:
         raise InputError(path, "has no video stream", "Give a file with pictures, or remove it.")
+    pictures = [s for s in pictures if s.codec_context is not None]  # despite its annotation: for an unknown codec
+    if not pictures:
+        raise InputError(path, "its video is in no known format", "Export it as MP4, Matroska or WebM.")
     best = container.streams.best("video")
     return best if isinstance(best, VideoStream) and best in pictures else pictures[0]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mmcc.media.photos import read_photo
+from mmcc.media.photo_worker import read_to_show
 from mmcc.report.sheets import Tile, draw_sheet
 from mmcc.text import clock, counted, one_line
 from mmcc.tools.search import FrameHit, SearchResult
@@ -39,7 +39,7 @@ def draw(path: Path, found: SearchResult) -> None:
 
 def _asked_with(shown: FrameHit | Path) -> Tile:
     if isinstance(shown, Path):
-        return Tile(read_photo(shown, longest=_LARGEST), "searched with", shown.name)
+        return Tile(read_to_show(shown, _LARGEST), "searched with", shown.name)
     where = f"{one_line(shown.footage.name)} {clock(shown.time)}"
     return Tile(shown.footage.still(shown.frame), "searched with", f"{where}: {shown.text}" if shown.text else where)
 

@@ -138,9 +138,9 @@ def _marks(set_: Unshuffled) -> list[str]:
 
 def _picture(set_: Unshuffled, thing: Thing) -> Pixels | None:
     if thing.path is not None:
-        from mmcc.media.photos import read_photo
+        from mmcc.media.photo_worker import read_to_show
 
-        return read_photo(thing.path, longest=_LARGEST)
+        return read_to_show(thing.path, _LARGEST)
     assert set_.footage is not None, "clips come from footage"
     middle = (thing.start + thing.end) / 2
     return set_.footage.still(int(np.abs(set_.footage.video.times - middle).argmin()))

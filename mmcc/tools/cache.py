@@ -12,7 +12,6 @@ import json
 import os
 import re
 import shutil
-import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -22,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mmcc.arrays import parse_arrays
 from mmcc.checksums import damage_of, quick_checksum, seal
 from mmcc.errors import OutputError
 from mmcc.files import cache_folder, is_draft, replacing
@@ -165,10 +165,9 @@ def _read(path: Path) -> Answer | None:
         content, told = stored[:-_CHECKSUM], stored[-_CHECKSUM:]
         if _checksum(path, content) != told:
             return None
-        with np.load(io.BytesIO(content), allow_pickle=False) as opened:
-            arrays = {name: opened[name] for name in opened.files}
+        arrays = parse_arrays(content)
         facts = parse_json(arrays.pop(_FACTS).tobytes(), dict)
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, MemoryError):
+    except (OSError, ValueError, KeyError, MemoryError):
         return None
     return Answer(arrays, facts)
 

@@ -18,20 +18,22 @@ from mmcc.errors import InputError
 from mmcc.tools.cache import Answer, Cache
 from mmcc.tools.model import ToolModel
 from mmcc.tools.pair_scores import log_scores
+from mmcc.untrusted import Malformed, read_start
 
 if TYPE_CHECKING:
     from mmcc.evaluation.adapter import TextAdapter
 
 Floats = NDArray[np.float64]
+_LARGEST = 1 << 20  # bytes
 TEXTS = "texts"  # where descriptions come from, if not from a file
 
 
 def read_descriptions(path: Path) -> list[str]:
     """The lines of a file; empty ones at its end do not count."""
     try:
-        lines = path.read_text(encoding="utf-8-sig").rstrip().splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        cause = getattr(error, "strerror", None) or "is not UTF-8 text"
+        lines = read_start(path, _LARGEST).decode("utf-8-sig").rstrip().splitlines()
+    except (OSError, ValueError) as error:
+        cause = getattr(error, "strerror", None) or (error if isinstance(error, Malformed) else "is not UTF-8 text")
         raise InputError(path, f"cannot be read ({cause})", "Write a text file with one line per photo.") from None
     return [" ".join(line.split()) for line in lines]
 

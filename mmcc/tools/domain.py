@@ -19,16 +19,15 @@ Shapes: n frames of a video, K figures, S numbers of frames.
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mmcc.arrays import read_arrays
 from mmcc.errors import InputError
 from mmcc.tools import embedding_domain
 from mmcc.tools.cache import Answer
@@ -132,10 +131,9 @@ def domain_from(answer: Answer) -> Domain | EmbeddingDomain:
 
 def load_domain(path: Path) -> Domain | EmbeddingDomain:
     try:
-        with np.load(path, allow_pickle=False) as stored:
-            arrays = {name: stored[name] for name in stored.files if name != "kind"}
-            return domain_from(Answer(arrays, {"kind": str(stored["kind"])}))
-    except (OSError, ValueError, KeyError, TypeError, EOFError, BadZipFile, zlib.error, RuntimeError) as error:
+        arrays = read_arrays(path)
+        return domain_from(Answer(arrays, {"kind": str(arrays.pop("kind"))}))
+    except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(path, f"cannot be read ({error})", "Install mmcc again.") from None
 
 

@@ -104,9 +104,9 @@ def look_at_photo(model: ToolModel, path: Path, cache: Cache) -> Node:
     def make() -> Answer:
         import torch
 
-        from mmcc.media.photos import fitted, read_photo
+        from mmcc.media.photo_worker import read_fitted
 
-        picture = fitted(read_photo(path), path, model.size, cast("Fit", model.fit))
+        picture = read_fitted(path, model.size, cast("Fit", model.fit))
         return _node(model, model.adapter.embed_frames(torch.from_numpy(picture[None])))
 
     return _as_node(cache.remember("node", key, make))
@@ -117,9 +117,9 @@ def look_over_photo(model: ToolModel, path: Path, cache: Cache) -> Familiarity:
     from mmcc.media.photos import photo_checksum
 
     def make() -> Answer:
-        from mmcc.media.photos import fitted, read_photo
+        from mmcc.media.photo_worker import read_fitted
 
-        picture = fitted(read_photo(path), path, model.size, cast("Fit", model.fit))
+        picture = read_fitted(path, model.size, cast("Fit", model.fit))
         line, strange = picture_warnings(model, [picture], cache)
         return Answer(facts={"line": line, "strange": strange})
 

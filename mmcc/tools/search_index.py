@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import io
 import json
 import math
 import shutil
@@ -31,6 +32,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from mmcc.arrays import map_array, read_header
 from mmcc.checksums import MANIFEST, damage_of, damages, quick_checksum, read_manifest, seal
 from mmcc.corpus import Corpus
 from mmcc.corpus.format import is_corpus
@@ -42,7 +44,7 @@ from mmcc.tools.cache import Cache
 from mmcc.tools.familiar import domain_warnings
 from mmcc.tools.footage import Begin, Footage, footage_of, open_footage, videos_with_frames
 from mmcc.tools.model import ToolModel
-from mmcc.untrusted import read_json, typed
+from mmcc.untrusted import Malformed, read_json, typed
 
 FAISS_ABOVE = 1_000_000  # nodes: up to here an exact search takes a tenth of a second
 _LISTS = 1024  # FAISS lists: about the square root of a million
@@ -166,13 +168,11 @@ class StoredRows:
 
     def __init__(self, path: Path) -> None:
         with path.open("rb") as file:
-            if np.lib.format.read_magic(file) != (1, 0):
-                raise ValueError("of another version of the format")
-            self.shape, fortran, self.dtype = np.lib.format.read_array_header_1_0(file)
-            self._start = file.tell()
-        if fortran or self.dtype.hasobject or not self.shape:
-            raise ValueError("not an array of rows")
-        self._path = path
+            header = read_header(file)
+            header.require_data(file.seek(0, io.SEEK_END) - header.length)
+        if header.by_column or not header.shape:
+            raise Malformed("it is not an array of rows")
+        self.shape, self.dtype, self._start, self._path = header.shape, header.dtype, header.length, path
 
     def __len__(self) -> int:
         return int(self.shape[0])
@@ -361,7 +361,7 @@ def _add_faiss(folder: Path) -> None:
         note("more than a million frames: pip install 'mmcc[search]' makes search faster")
         return
     faiss = import_module("faiss")
-    nodes = np.load(folder / "pi.npy", mmap_mode="r", allow_pickle=False)
+    nodes = map_array(folder / "pi.npy")
     faiss.write_index(make_faiss(nodes), str(folder / _FAISS))
 
 

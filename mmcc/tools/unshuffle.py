@@ -220,9 +220,11 @@ def _look_at_photos(
     model: ToolModel, files: Mapping[str, Sequence[Path]], cache: Cache, progress: Progress | None
 ) -> Answer:
     """log P(u → v) of the pictures; which picture each file's content shows; and why a content was refused."""
-    from mmcc.media.photos import fitted, read_photo
+    from mmcc.media import photo_worker
     from mmcc.media.pictures import Fit
 
+    photo_worker.get_ready()
+    _ = model.adapter  # loads torch meanwhile
     pictures: dict[str, Pixels] = {}
     shown: dict[str, str] = {}
     refused: dict[str, str] = {}
@@ -230,7 +232,7 @@ def _look_at_photos(
     for content in progress(contents) if progress else contents:
         path = files[content][0]
         try:
-            pixels = fitted(read_photo(path), path, model.size, cast(Fit, model.fit))
+            pixels = photo_worker.read_fitted(path, model.size, cast(Fit, model.fit))
         except InputError as error:
             refused[content] = f"{error.cause}. {error.remedy}".strip()
             continue

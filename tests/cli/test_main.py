@@ -1,6 +1,7 @@
 """The command line: arguments, output, error messages and exit codes."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -158,6 +159,16 @@ def test_transcribe_is_used_where_captions_are_missing(capsys, shared, tmp_path)
     assert json.loads(out)["already_done"] == 1
     _, out, _ = run(capsys, "inspect", tmp_path / "c", "--json")
     assert json.loads(out)["caption_kinds"] == {"transcribed": 1}
+
+
+def test_verbose_says_when_decoders_are_not_confined(capsys, folder, tmp_path, monkeypatch):
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "sitecustomize.py").write_text("import platform\nplatform.machine = lambda: 'abacus'\n")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path / "other"), os.environ.get("PYTHONPATH", "")]))
+    _, _, err = run(capsys, "ingest", folder, "-o", tmp_path / "quiet")
+    assert "unconfined" not in err
+    _, _, err = run(capsys, "ingest", folder, "-o", tmp_path / "told", "-v")
+    assert "The decoders ran unconfined: there is no filter of system calls for" in err and "on abacus" in err
 
 
 def test_verbose_shows_which_captions_were_taken(capsys, folder, tmp_path):

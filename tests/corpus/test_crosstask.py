@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from mmcc.corpus import crosstask
 from mmcc.corpus.crosstask import is_crosstask, read_crosstask
 from mmcc.corpus.source import Item, LabelledClip, Source, Task
 from mmcc.errors import InputError
@@ -208,6 +209,12 @@ def test_an_incomplete_release_is_refused(release: Path, tmp_path: Path) -> None
         read_crosstask(release, videos=tmp_path / "absent")
     (release / "videos.csv").unlink()
     with pytest.raises(InputError, match=r"videos\.csv"):
+        read_crosstask(release)
+
+
+def test_a_file_of_absurd_size_is_refused(release: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(crosstask, "_LARGEST", (release / "videos.csv").stat().st_size - 1)
+    with pytest.raises(InputError, match=r"no file of the release: it has more than [\d,]+ bytes"):
         read_crosstask(release)
 
 

@@ -209,6 +209,12 @@ def test_an_index_is_recognised_by_its_header(tmp_path: Path, name: str, text: s
     assert not is_howto100m(tmp_path) and not is_howto100m(tmp_path / "absent.csv")
 
 
+def test_a_line_without_an_end_is_refused(tmp_path: Path) -> None:
+    put(tmp_path, "index.csv", text=HEADER + "x" * (2 << 20))
+    with pytest.raises(InputError, match="line of more than 1,048,576 letters"):
+        read_howto100m(tmp_path / "index.csv")
+
+
 def test_a_long_index_takes_no_longer_than_its_length(tmp_path: Path) -> None:
     put(tmp_path, "00000000007.mp4")
 

@@ -97,6 +97,13 @@ def test_a_demo_that_is_killed_at_once_is_resumed(tmp_path):
         Demo(begun.out, TINY, sys.exit).run()
 
 
+def test_a_demo_that_was_killed_before_its_first_rename_is_not_in_the_way(tmp_path):
+    (tmp_path / ".tmp-stages.json").write_text("{")
+    with pytest.raises(SystemExit, match="kitchen: drawing"):
+        Demo(tmp_path, TINY, sys.exit).run()
+    assert [path.name for path in tmp_path.iterdir()] == ["stages.json"]
+
+
 def test_another_demo_in_the_folder_is_refused(made):
     with pytest.raises(InputError, match="another version"):
         made.run(replace(TINY, steps=5))

@@ -1,6 +1,7 @@
 """Whatever a worker does, the parent carries on and reports the outcome of every job."""
 
 import os
+import platform
 import signal
 import subprocess
 import sys
@@ -9,14 +10,21 @@ from pathlib import Path
 
 import pytest
 
+from mmcc.media.confinement import MACHINES
 from mmcc.media.sandbox import Limits, WorkerPool
 
 # A worker that does what its job says. It is a separate module, started like any other worker.
 OBEDIENT = """
 import os, sys, time, signal
-from pathlib import Path
 from mmcc.errors import InputError
+from mmcc.media import confinement
 from mmcc.media.sandbox import serve
+
+opened = []
+
+def begin(job):
+    if "file" in job: opened.append(open(job["file"], "w"))
+    if "machine" in job: confinement.MACHINES.clear()
 
 def handle(job, report):
     match job["do"]:
@@ -34,9 +42,10 @@ def handle(job, report):
         case "err": raise KeyError("spoon")
         case "print": print("noise on stdout", flush=True); os.write(1, b"more\\n"); return {}
         case "lie": os.write(int(job["fd"]), b"{]\\n"); time.sleep(600)
-        case "name yourself": Path(job["file"]).write_text(str(os.getpid())); time.sleep(600)
+        case "name yourself": opened[0].write(str(os.getpid())); opened[0].flush(); time.sleep(600)
+        case "call": return {"returned": repr(eval(job["code"]))}
 
-serve(handle)
+serve(handle, begin=begin)
 """
 
 
@@ -100,6 +109,91 @@ def test_what_a_library_prints_is_not_an_answer(pool):
 def test_an_answer_that_cannot_be_parsed_fails_the_job(pool):
     # The worker sends its answers on a duplicate of its standard output: the first free number after the usual three.
     assert "could not be parsed" in run(pool(1), {"do": "lie", "fd": 3})[0].reason
+
+
+CONFINED = pytest.mark.skipif(
+    sys.platform != "linux" or platform.machine() not in MACHINES, reason="this system has no filter of system calls"
+)
+
+
+@CONFINED
+@pytest.mark.parametrize(
+    "code",
+    [
+        "__import__('socket').socket()",
+        "__import__('socket').socketpair()",
+        "open({file!r}, 'w')",
+        "open({file!r}, 'a')",
+        "os.open({file!r}, os.O_RDONLY | os.O_TRUNC)",
+        "os.open({folder!r}, os.O_RDWR | os.O_TMPFILE)",
+        "os.truncate({file!r}, 0)",
+        "os.chmod({file!r}, 0)",
+        "os.unlink({file!r})",
+        "os.rename({file!r}, {file!r} + '2')",
+        "os.symlink({file!r}, {file!r} + '2')",
+        "os.link({file!r}, {file!r} + '2')",
+        "os.utime({file!r})",
+        "os.mkdir({folder!r} + '/new')",
+        "os.mkfifo({folder!r} + '/new')",
+        "os.fork()",
+        "os.posix_spawn('/bin/true', ['true'], {{}})",
+        "os.execv('/bin/true', ['true'])",
+        "os.kill(os.getppid(), signal.SIGTERM)",
+    ],
+)
+def test_a_worker_can_neither_write_nor_connect_nor_start_nor_signal(pool, tmp_path, code):
+    (tmp_path / "precious").write_text("years of work")
+    code = code.format(file=str(tmp_path / "precious"), folder=str(tmp_path))
+    outcomes = run(pool(1), {"do": "call", "code": code}, {"do": "double"})
+    assert outcomes[0].answer is None and "Operation not permitted" in outcomes[0].reason
+    assert outcomes[1].answer == {"twice": 2}, "the same worker goes on"
+    assert (tmp_path / "precious").read_text() == "years of work"
+    assert {path.name for path in tmp_path.iterdir()} <= {"obedient.py", "precious", "__pycache__"}
+
+
+@CONFINED
+def test_a_worker_reads_runs_threads_and_writes_what_it_has_opened(pool, tmp_path):
+    code = "(opened[0].write('soup'), opened[0].flush(), open(__file__).read(6))"
+    outcomes = run(pool(1), {"do": "call", "code": code, "file": str(tmp_path / "out")})
+    assert (tmp_path / "out").read_text() == "soup" and "\\nimpor" in outcomes[0].answer["returned"]
+    code = "(t := __import__('threading').Thread(target=opened.append, args=[1]), t.start(), t.join(), opened)"
+    assert "[1]" in run(pool(1), {"do": "call", "code": code})[0].answer["returned"]
+
+
+@CONFINED
+def test_a_confined_worker_is_not_said_to_be_free(pool):
+    confined = pool(1)
+    run(confined, {"do": "double"})
+    assert not confined.unconfined
+
+
+def test_where_the_system_has_no_filter_workers_work_and_the_pool_knows(pool, tmp_path):
+    free = pool(1)
+    outcomes = run(free, {"do": "double", "machine": "unknown"}, {"do": "double"})
+    assert [outcomes[number].answer for number in (0, 1)] == [{"twice": 0}, {"twice": 2}]
+    assert "no filter of system calls for" in free.unconfined
+
+
+def test_a_worker_that_died_between_jobs_is_replaced(pool):
+    with pool(1) as running:
+        (first,) = running.run(iter([{"do": "call", "code": "os.getpid()"}]))
+        os.kill(int(first.answer["returned"]), signal.SIGKILL)
+        _wait_for(lambda: not _alive(int(first.answer["returned"])))
+        (second,) = running.run(iter([{"do": "double", "number": 4}]))
+    assert second.answer == {"twice": 8}
+
+
+def test_a_worn_worker_is_replaced_before_its_next_job(pool):
+    worn = pool(1)
+    worn._worn = lambda number: True
+    outcomes = run(worn, *[{"do": "call", "code": "os.getpid()"}] * 3)
+    assert len({outcome.answer["returned"] for outcome in outcomes.values()}) == 3
+
+
+@pytest.mark.parametrize("adjustable", [True, False])
+def test_reasons_name_flags_that_the_command_has(pool, adjustable):
+    limits = {"memory": 1 << 30, "adjustable": adjustable}
+    assert ("(--memory-limit)" in run(pool(1, **limits), {"do": "eat", "bytes": 3 << 30})[0].reason) == adjustable
 
 
 def test_progress_is_reported(pool):

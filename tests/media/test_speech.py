@@ -1,7 +1,9 @@
 """Speech recognition against real clips with known words and times, and against broken or unusual files."""
 
 import importlib.util
+import os
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterable
@@ -193,6 +195,29 @@ def test_recogniser_that_dies_fails_the_file_only(clips: Path, monkeypatch: pyte
     monkeypatch.setattr(speech, "_start_child", start)
     with pytest.raises(InputError, match=r"friday\.mp4: its speech could not be recognized"):
         transcribe(clips / "friday.mp4")
+
+
+def test_a_relay_hears_the_same_and_replaces_a_recognizer_that_died(
+    clips: Path, on_time: list[Cue], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(speech, "_relay", None)  # put back what start_recognizer sets
+    speech.start_recognizer()
+    relay = speech._relay
+    assert relay is not None
+    try:
+        assert transcribe(clips / "friday.mp4") == on_time
+        (child,) = Path(f"/proc/{relay.pid}/task/{relay.pid}/children").read_text().split()
+        os.kill(int(child), signal.SIGKILL)
+        with pytest.raises(InputError, match=r"could not be recognized \(the recognizer ended\)"):
+            transcribe(clips / "friday.mp4")
+        assert transcribe(clips / "friday.mp4") == on_time
+        relay.kill()
+        relay.wait()
+        with pytest.raises(InputError, match="the relay ended"):
+            transcribe(clips / "friday.mp4")
+    finally:
+        relay.kill()
+        relay.__exit__(None, None, None)  # closes its pipes
 
 
 def test_missing_package_names_its_extra(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

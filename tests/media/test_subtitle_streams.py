@@ -84,6 +84,8 @@ def test_bitmap_subtitles_and_none_give_no_text(tmp_path):
     assert b"S_HDMV/PGS" in bitmap
     (tmp_path / "bitmap.mkv").write_bytes(bitmap)
     assert read_subtitle_stream(tmp_path / "bitmap.mkv") == []
+    (tmp_path / "unknown.mkv").write_bytes(source.read_bytes().replace(b"S_TEXT/ASS", b"S_TEXT/XYZ"))
+    assert read_subtitle_stream(tmp_path / "unknown.mkv") == []
 
 
 @pytest.mark.parametrize("data", [b"", b"not a video", b"\x1aE\xdf\xa3" + b"\0" * 100])

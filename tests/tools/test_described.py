@@ -112,6 +112,12 @@ def test_the_same_picture_needs_the_same_text(heads, photos, tmp_path):
 
 def test_what_is_no_text_file_is_named(tmp_path):
     (tmp_path / "texts.txt").write_bytes(b"\xff\xfe\x00")
-    for path, why in ((tmp_path / "texts.txt", "is not UTF-8 text"), (tmp_path / "none.txt", "No such file")):
+    (tmp_path / "endless.txt").write_text("x" * (2 << 20))
+    refused = (
+        ("texts", "is not UTF-8 text"),
+        ("none", "No such file"),
+        ("endless", "it has more than 1,048,576 bytes"),
+    )
+    for path, why in ((tmp_path / f"{name}.txt", why) for name, why in refused):
         with pytest.raises(InputError, match=f"cannot be read \\({why}"):
             read_descriptions(path)

@@ -1,6 +1,7 @@
 """`mmcc neurons`: pairs, pictures, maps; the second question without torch."""
 
 import json
+import re
 import shutil
 from itertools import pairwise
 from pathlib import Path
@@ -13,10 +14,11 @@ from mmcc.cli.main import main
 from mmcc.corpus import Corpus
 from mmcc.evaluation.adapters import open_adapter
 from mmcc.evaluation.gradcam import grad_cam
+from mmcc.evaluation.neurons import SpokenWords
 from mmcc.tools.cache import Cache
 from mmcc.tools.footage import at_size
 from mmcc.tools.model import open_model
-from mmcc.tools.neurons import FoundNeuron, find_neurons, fingerprint
+from mmcc.tools.neurons import FoundNeuron, _often_said, find_neurons, fingerprint
 from mmcc.training.config import load_config
 from mmcc.training.loop import train
 
@@ -168,6 +170,26 @@ def test_another_corpus_is_another_question(trained, tmp_path):
     assert fingerprint(corpus) != before
 
 
+def test_the_advice_names_words_that_work():
+    """Those said most, on 50 frames or more, but for words such as "the"."""
+    said = {"the": 200, "pan": 120, "stir": 90, "egg": 70, "salt": 60, "oil": 50, "pepper": 49, "butter": 55}
+    counts = dict(sorted(said.items(), key=lambda each: -each[1]))
+    column = np.repeat(np.arange(len(counts)), list(counts.values()))
+    spoken = SpokenWords(np.arange(500), tuple(counts), np.arange(len(column)), column)
+    assert _often_said(spoken) == "Said often enough are, for example: --words pan,stir,egg,salt,butter."
+    rare = SpokenWords(np.arange(9), ("the", "pan"), np.arange(60), np.array([0] * 55 + [1] * 5))
+    assert _often_said(rare) == "It has too little narration."
+
+
+def test_the_words_that_are_advised_are_answered(trained, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("MMCC_CACHE", str(tmp_path / "cache"))
+    assert main(["neurons", trained[0], str(trained[1]), "--words", "xyzzy"]) == 3
+    advised = re.search(r"--words ([\w,]+)", capsys.readouterr().err)[1]
+    assert main(["neurons", trained[0], str(trained[1]), "--words", advised, "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)["neurons"]
+    assert {each["word"] for each in shown} == set(advised.split(","))
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "told"),
     [
@@ -176,6 +198,7 @@ def test_another_corpus_is_another_question(trained, tmp_path):
         (["{run}", "{corpus}", "-o", "{tmp}/none/a.html"], 2, "there is no folder"),
         (["{run}", "{corpus}", "--words", "xyzzy"], 3, "none of the words xyzzy is said over 50 frames or more"),
         (["{run}", "{corpus}", "--top", "0"], 2, "at least 1"),
+        (["{run}", "{corpus}", "--words", "xyzzy"], 3, "Said often enough are, for example: --words "),
     ],
 )
 def test_what_cannot_be_answered(trained, tmp_path, monkeypatch, capsys, arguments, code, told):

@@ -130,6 +130,18 @@ def test_an_index_is_kept_and_refused_for_another_model(kitchen, tmp_path, capsy
     assert json.loads((index / "index.json").read_text())["model"]["checksum"] == open_model(str(other)).checksum
 
 
+def test_an_index_that_was_killed_before_its_first_rename_is_not_in_the_way(kitchen, tmp_path):
+    index = tmp_path / "index"
+    (index / ".tmp-index").mkdir(parents=True)
+    (index / ".tmp-index" / "pi.npy").write_bytes(b"cut off")
+    assert searcher(kitchen, folder=index).text("add").hits
+    assert not list(index.glob(".tmp-*"))
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "notes.txt").touch()
+    with pytest.raises(InputError, match="something other"):
+        searcher(kitchen, folder=tmp_path / "other")
+
+
 def test_an_index_of_another_corpus_or_a_damaged_one_is_refused(kitchen, tmp_path):
     index, copy = tmp_path / "index", tmp_path / "copy"
     searcher(kitchen, folder=index)
@@ -177,9 +189,13 @@ def test_rows_on_the_disk_are_those_of_the_array(tmp_path):
     assert len(stored) == 8 and stored[2].tolist() == array[2].tolist() and stored[np.int64(7)].tolist() == [21, 22, 23]
     for part in (slice(None), slice(2, 5), slice(5, 100), slice(8, 9)):
         np.testing.assert_array_equal(stored[part], array[part])
-    for wrong in (np.asfortranarray(array), np.array([None]), np.array(1.0)):
+    for wrong, words in (
+        (np.asfortranarray(array), "of rows"),
+        (np.array([None]), "object"),
+        (np.array(1.0), "of rows"),
+    ):
         np.save(tmp_path / "wrong.npy", wrong, allow_pickle=True)
-        with pytest.raises(ValueError, match="not an array of rows"):
+        with pytest.raises(ValueError, match=words):
             StoredRows(tmp_path / "wrong.npy")
 
 
