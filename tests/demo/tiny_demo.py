@@ -7,8 +7,9 @@ from mmcc.demo.demo import Demo, DemoSettings
 TINY = DemoSettings(
     videos=24,
     tasks=7,
-    drawn=32,
     size=32,
+    fps=1.0,
+    encoder="efficientnet-lite0?size=32",
     steps=4,
     overrides=("model.dims=16", "train.batch_size=4", "train.workers=0", "train.validation_segments=8"),
 )
