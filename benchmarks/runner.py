@@ -20,13 +20,14 @@ from benchmarks.common import Figure, command_line
 
 SPEED = (
     *("captions", "ingest", "read", "memory", "kitchen", "step", "backbones", "real"),
-    *("ordering", "evaluation", "tools", "search"),
+    *("ordering", "evaluation", "tools", "search", "search_memory"),
 )
 VALIDITY = ("calibration", "references", "narration", "leaks", "domain")
+RELIABILITY = ("confinement", "runs", "faults")
 BENCHMARKS = {
     **{name: f"benchmarks.speed.{name}" for name in SPEED},
     **{name: f"benchmarks.validity.{name}" for name in VALIDITY},
-    "confinement": "benchmarks.reliability.confinement",
+    **{name: f"benchmarks.reliability.{name}" for name in RELIABILITY},
     "robustness": "benchmarks.robustness",
 }
 OK, MISSED, STOPPED = 0, 1, 130

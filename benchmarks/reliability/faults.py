@@ -1,4 +1,4 @@
-"""Whether a crash, a full disk, a failing one or a power cut at any file event loses or changes what was written.
+"""Whether a crash, a failing disk or a power cut at any file event loses or changes a result.
 
     python -m benchmarks.reliability.faults [--every 1] [--only train,checkpoint,cache,index]
 

@@ -1,4 +1,4 @@
-"""Whether damage to runs, shipped models, search indexes and caches is ever silent, or ends in a crash or a hang.
+"""Whether damage to runs, models, search indexes and caches is ever silent, a crash or a hang.
 
     python -m benchmarks.reliability.runs [--share 1.0] [--at-once 2] [--list]
 

@@ -39,7 +39,9 @@ def main(arguments: Sequence[str] | None = None) -> list[Figure]:
             run = Path(name) / "run"
             if not run.exists():
                 run_mmcc("train", folder / "corpus", "-o", run, "--anyway", *SMALL)
+            print(f"{videos:,} videos: ", end="", flush=True)
             peaks.append(peak_of("search", run, folder / "corpus", "--text", "stir", cache=folder / "cache"))
+            print(f"{peaks[-1]:.3f} GB", flush=True)
     fewer, more = options.videos
     figures.at_most(f"peak memory of a first search, {more:,} / {fewer:,} videos", peaks[1] / peaks[0], 1.15)
     figures.at_most(f"the same in GB, {more:,} videos", peaks[1], 0.7)
@@ -61,9 +63,12 @@ def make_videos(folder: Path, count: int) -> None:
 def peak_of(*words: object, cache: Path) -> float:
     """Gigabytes."""
     command = [sys.executable, "-m", "mmcc", *map(str, words)]
-    process = subprocess.Popen(
-        command, env={**os.environ, "MMCC_CACHE": str(cache)}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
+    own = {
+        **os.environ,
+        "MMCC_CACHE": str(cache),
+        "OMP_NUM_THREADS": "1",
+    }  # threads that wait for a busy core take ages
+    process = subprocess.Popen(command, env=own, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     peak = 0.0
     while process.poll() is None:
         peak = max(peak, resident_gb(process.pid))

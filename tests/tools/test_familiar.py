@@ -106,7 +106,7 @@ def test_too_few_training_videos_say_so(kitchen, tmp_path):
 
 def test_a_run_of_your_own_is_fitted_once(kitchens, tmp_path):
     run, own = tmp_path / "run", kitchens.kitchen_corpus(videos=12, size=48, features=True)
-    shutil.copytree(open_model("kitchen").folder, run)
+    shutil.copytree(open_model("kitchen").folder, run, ignore=shutil.ignore_patterns("manifest.json"))
     (run / "domain.npz").unlink()
     settings = {**json.loads((run / "corpus.json").read_text()), "path": str(own.pictures)}
     (run / "corpus.json").write_text(json.dumps(settings))
@@ -142,7 +142,7 @@ def test_a_model_of_heads_is_compared_by_the_vectors_of_its_encoder(heads, tmp_p
 
 def test_without_the_vectors_of_its_training_data_it_says_how_to_get_them(heads, tmp_path):
     run = tmp_path / "run"
-    shutil.copytree(heads.checkpoint, run)
+    shutil.copytree(heads.checkpoint, run, ignore=shutil.ignore_patterns("manifest.json"))
     settings = {**json.loads((run / "corpus.json").read_text()), "path": str(heads.plain)}
     (run / "corpus.json").write_text(json.dumps(settings))
     model = open_model(run)

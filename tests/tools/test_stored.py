@@ -109,7 +109,7 @@ def test_without_the_package_of_its_pictures_the_command_that_installs_it(
     heads, not_installed, two_photos, tmp_path, capsys
 ):
     model = tmp_path / "cook"
-    shutil.copytree(heads.checkpoint, model)
+    shutil.copytree(heads.checkpoint, model, ignore=shutil.ignore_patterns("manifest.json"))
     for name in ("config.json", "config.yaml"):
         (model / name).write_text((model / name).read_text().replace(heads.encoder, "efficientnet-lite2"))
     (model / "corpus.json").write_text(json.dumps({"size": 32, "fit": "crop", "fps": 1.0}))

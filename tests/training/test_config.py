@@ -24,7 +24,17 @@ def problem(call):
 
 
 def test_every_shipped_configuration_loads():
-    assert shipped_configs() == ["cross_modal", "memdpc", "mmcc", "mmcc_plus", "paper", "pretrained", "ra", "real", "tap"]
+    assert shipped_configs() == [
+        "cross_modal",
+        "memdpc",
+        "mmcc",
+        "mmcc_plus",
+        "paper",
+        "pretrained",
+        "ra",
+        "real",
+        "tap",
+    ]
     for name in shipped_configs():
         assert load_config(name) != Config()
 

@@ -30,7 +30,7 @@ def hurried(place):
     """Notices nothing, and has more than one way not to end well."""
     path = place / "a.txt"
     if not path.is_file():
-        os.kill(os.getpid(), signal.SIGSEGV)
+        os.kill(os.getpid(), signal.SIGKILL)
     content = path.read_bytes()
     if not content:
         time.sleep(60)
