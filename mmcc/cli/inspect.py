@@ -1,4 +1,4 @@
-"""`mmcc inspect`: summarize a corpus."""
+"""`mmcc inspect`: summarize a corpus, check it, or rewrite an old one."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Annotated
 
 from mmcc.cli.arguments import PICTURES, Arg
-from mmcc.cli.exit_codes import EXIT_SKIPPED
+from mmcc.cli.exit_codes import EXIT_BAD_INPUT, EXIT_SKIPPED
 from mmcc.cli.output import answer, wrote
+from mmcc.errors import UsageError
 
 
 def inspect(
@@ -24,12 +25,25 @@ def inspect(
             endings=PICTURES,
         ),
     ] = None,
+    verify: Annotated[bool, Arg("read everything, and list what is damaged")] = False,
+    upgrade: Annotated[bool, Arg("rewrite a corpus of an older format version in its place")] = False,
 ) -> int:
     """Summarize a corpus: counts, coverage, and what is missing or could not be read.
 
-    example:
+    examples:
       mmcc inspect cooking.corpus --sheet cooking.png
+      mmcc inspect cooking.corpus --verify
     """
+    if (sheet is not None) + verify + upgrade > 1:
+        raise UsageError("give at most one of --sheet, --verify and --upgrade.")
+    if verify:
+        return _verify(corpus, json)
+    if upgrade:
+        return _upgrade(corpus, json)
+    return _summarize(corpus, sheet, json)
+
+
+def _summarize(corpus: Path, sheet: Path | None, as_json: bool) -> int:
     from mmcc.corpus import Corpus
     from mmcc.corpus.summary import render_summary, summarize
     from mmcc.progress import bar
@@ -37,8 +51,25 @@ def inspect(
 
     opened = Corpus.open(corpus)
     summary = summarize(opened, bar("inspect"))
-    code = answer(dataclasses.asdict(summary), render_summary(summary), as_json=json)
+    code = answer(dataclasses.asdict(summary), render_summary(summary), as_json=as_json)
     if sheet:
         draw(opened, sheet)
         wrote("contact sheet", sheet)
-    return EXIT_SKIPPED if summary.failed else code
+    return EXIT_BAD_INPUT if summary.lost else EXIT_SKIPPED if summary.failed else code
+
+
+def _verify(folder: Path, as_json: bool) -> int:
+    from mmcc.corpus.verify import render_verification, verify
+    from mmcc.progress import bar
+
+    found = verify(folder, bar("verify"))
+    code = answer(found.to_json(), render_verification(found), as_json=as_json)
+    return EXIT_BAD_INPUT if found.damage else code
+
+
+def _upgrade(folder: Path, as_json: bool) -> int:
+    from mmcc.corpus.upgrade import render_upgrade, upgrade
+    from mmcc.progress import bar
+
+    report = upgrade(folder, bar("upgrade"))
+    return answer(report.to_json(), render_upgrade(report), as_json=as_json, skipped=report.skipped)

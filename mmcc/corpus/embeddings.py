@@ -42,7 +42,7 @@ from mmcc.locks import only_writer
 from mmcc.untrusted import LARGEST, read_start, typed
 
 FOLDER = "embeddings"
-_DESCRIPTION = "encoder.json"
+DESCRIPTION = "encoder.json"
 _DIGITS = 12  # of a checksum in a folder's name: enough to tell two exports with one name apart
 
 Modality = Literal["frames", "text"]
@@ -85,8 +85,14 @@ Watch = Callable[[float], None]  # told the share of the present video that is d
 
 def stored_encoders(corpus: Corpus) -> list[Encoder]:
     """The encoders whose vectors a corpus holds, by name."""
-    found = [path.parent for path in (corpus.path / FOLDER).glob(f"*/{_DESCRIPTION}") if is_corpus(path.parent)]
+    found = [path.parent for path in (corpus.path / FOLDER).glob(f"*/{DESCRIPTION}") if is_corpus(path.parent)]
     return sorted((read_description(folder) for folder in found), key=lambda each: (each.name, each.checksum))
+
+
+def with_embeddings(folder: Path) -> list[Path]:
+    """The folder of a corpus, and those of the embeddings in it."""
+    inner = folder / FOLDER
+    return [folder, *sorted(path for path in (inner.iterdir() if inner.is_dir() else ()) if path.is_dir())]
 
 
 def find_encoder(corpus: Corpus, name: str, reads: Modality, checksum: str | None = None) -> Encoder | None:
@@ -248,7 +254,7 @@ def _open_manifest(folder: Path, encoder: Encoder, rate: float) -> Manifest:
 
 def describe(folder: Path, encoder: Encoder) -> None:
     """Write down whose vectors a folder has."""
-    replace_bytes(folder / _DESCRIPTION, with_checksum(dataclasses.asdict(encoder)))
+    replace_bytes(folder / DESCRIPTION, with_checksum(dataclasses.asdict(encoder)))
 
 
 def _frames(video: Video, kept: NDArray[np.int64]) -> NDArray[np.uint8]:
@@ -259,7 +265,7 @@ def _frames(video: Video, kept: NDArray[np.int64]) -> NDArray[np.uint8]:
 
 
 def read_description(folder: Path) -> Encoder:
-    path = folder / _DESCRIPTION
+    path = folder / DESCRIPTION
     try:
         content = without_checksum(read_start(path, LARGEST))
         for name, kind in (("name", str), ("checksum", str), ("reads", str), ("dims", int)):

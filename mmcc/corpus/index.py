@@ -128,7 +128,7 @@ class IndexWriter:
         old = self._parts[begin:]
         if len(old) < 2:
             return
-        table = _table(_read_part(self._folder, part) for part in old)
+        table = _table(read_part(self._folder, part) for part in old)
         self._parts[begin:] = [self._write(old[0].first, old[-1].last, table)]
         for part in old:
             with suppress(OSError):  # it counts for nothing any more
@@ -157,8 +157,12 @@ def open_index(folder: Path) -> tuple[Manifest, pa.Table]:
 def _read_index(folder: Path, manifest: Manifest) -> pa.Table:
     if manifest.version == FIRST_VERSION:
         return read_first_version(folder, manifest)
-    parts = _listed(folder, manifest.index) if manifest.complete else parts_of(folder, manifest.index)
-    return _table(_read_part(folder, part) for part in parts)
+    return _table(read_part(folder, part) for part in present_parts(folder, manifest))
+
+
+def present_parts(folder: Path, manifest: Manifest) -> list[Part]:
+    """By the manifest, or by the folder's list of names while rows are being added."""
+    return _listed(folder, manifest.index) if manifest.complete else parts_of(folder, manifest.index)
 
 
 def parts_of(folder: Path, known: Sequence[str] = ()) -> list[Part]:
@@ -196,6 +200,11 @@ def latest_positions(table: pa.Table) -> dict[str, int]:
     return dict(sorted(positions.items()))
 
 
+def whole_row(table: pa.Table, position: int) -> dict[str, Any]:
+    row: dict[str, Any] = table.slice(position, 1).to_pylist()[0]
+    return row
+
+
 def _complain_of_gap(folder: Path, first: int, last: int) -> None:
     raise InputError(index_folder(folder), f"lacks the part with commits {first} to {last}", RESTORE)
 
@@ -207,7 +216,7 @@ def _listed(folder: Path, names: Sequence[str]) -> list[Part]:
     return [part for part in parts if part]
 
 
-def _read_part(folder: Path, part: Part) -> pa.Table:
+def read_part(folder: Path, part: Part) -> pa.Table:
     """FileNotFoundError if it is gone, InputError if it is damaged."""
     path = index_folder(folder) / part.name
     try:
@@ -229,7 +238,7 @@ def _read_part(folder: Path, part: Part) -> pa.Table:
 
 
 def _table(tables: Iterable[pa.Table]) -> pa.Table:
-    return pa.concat_tables([INDEX_SCHEMA.empty_table(), *tables])
+    return pa.concat_tables(list(tables) or [INDEX_SCHEMA.empty_table()])
 
 
 def _packed(table: pa.Table) -> Iterator[pa.RecordBatch]:

@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 from mmcc.corpus.format import READABLE, split_of
-from mmcc.corpus.index import latest_positions
+from mmcc.corpus.index import latest_positions, whole_row
 from mmcc.corpus.outcome import name_of
 from mmcc.corpus.source import Item, Skipped, Source
 from mmcc.text import storable
@@ -63,14 +63,14 @@ def make_plan(source: Source, table: pa.Table, transcribe: bool, lost: Mapping[i
             reason = f"its id {item.id!r} is taken by {row['source']}. Give it another name, or ingest it elsewhere."
             plan.clashes[item.id] = Skipped(name_of(item), reason)
         elif change == "again":
-            plan.before[item.id] = _whole_row(table, positions[item.id])
+            plan.before[item.id] = whole_row(table, positions[item.id])
             if item.id in plan.healed:
                 plan.before[item.id]["status"] = "failed"  # there is nothing to keep
             plan.todo.append(item)
         else:
             plan.already_done += bool(item.media or item.captions)
             if change == "elsewhere" or _has_new_annotations(item, row):
-                before = _whole_row(table, positions[item.id])
+                before = whole_row(table, positions[item.id])
                 plan.rows.append(renewed(row_of(item, before, fingerprint), before))
     for video_id, position in positions.items():
         if position in lost and video_id not in plan.healed:
@@ -131,11 +131,6 @@ def renewed(row: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
         row |= {key: before[key] for key in _FRAME_COLUMNS}
         media = old_media
     return {**row, "fingerprint": f"{media}+{captions}"}
-
-
-def _whole_row(table: pa.Table, position: int) -> dict[str, Any]:
-    row: dict[str, Any] = table.slice(position, 1).to_pylist()[0]
-    return row
 
 
 def _has_new_annotations(item: Item, row: dict[str, Any]) -> bool:

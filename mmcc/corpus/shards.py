@@ -30,7 +30,8 @@ SHARD_BYTES = 512 << 20  # a shard is closed beyond this size: few files, none t
 BATCH_FRAMES = 16
 _BATCH_BYTES = 8 << 20
 _MOST_REMEMBERED = 1 << 20  # batches known to be sound: at most some 100 MB
-_HEAL = "Remove it and run the command that wrote it again (ingest or embed): it makes anew what is missing."
+_MISSING = "Run the command that wrote it again (ingest or embed): it makes anew what is missing."
+_DAMAGED = "Remove it, and run the command that wrote it again (ingest or embed): it makes anew what is missing."
 
 
 class FrameRun(NamedTuple):
@@ -187,22 +188,31 @@ class ShardReader:
         self._sound: set[int] = set()  # batches, each by its shard and offset in one number
 
     def batch(self, shard: int, where: FrameRun, shape: tuple[int, ...]) -> StoredFrames:
-        path = shard_path(self._folder, shard)
+        column, path = self.record_batch(shard, where).column(2), shard_path(self._folder, shard)
+        try:
+            return StoredFrames(column, self._encoding, shape, path)
+        except (ValueError, TypeError) as error:  # in a corpus of format version 1, which has no checksums
+            raise InputError(path, f"has frames of another size ({error})", _DAMAGED) from None
+
+    def record_batch(self, shard: int, where: FrameRun) -> pa.RecordBatch:
+        """The columns of some frames, undecoded."""
+        path, key = shard_path(self._folder, shard), shard << 44 | where.offset
         try:
             message = self._message(path, shard, where)
-            key = shard << 44 | where.offset
-            known = key in self._sound
-            if not known and where.crc32 is not None and zlib.crc32(message) != where.crc32:
+            if key in self._sound:
+                return pa.ipc.read_record_batch(message, FRAMES_SCHEMA)
+            if where.crc32 is not None and zlib.crc32(message) != where.crc32:
                 raise pa.ArrowInvalid(f"the checksum of {where.frames} frames at byte {where.offset:,} is wrong")
             batch = pa.ipc.read_record_batch(message, FRAMES_SCHEMA)
-            if not known:
-                batch.validate(full=True)
-                self._remember(key)
+            batch.validate(full=True)
             if len(batch) != where.frames:
                 raise pa.ArrowInvalid(f"{len(batch)} frames where the index says {where.frames}")
-            return StoredFrames(batch.column(2), self._encoding, shape, path)
-        except (OSError, IndexError, ValueError, TypeError, pa.ArrowException) as error:
-            raise InputError(path, f"cannot be read ({error})", _HEAL) from None
+        except FileNotFoundError:
+            raise InputError(path, "is missing", _MISSING) from None
+        except (OSError, EOFError, IndexError, ValueError, pa.ArrowException) as error:
+            raise InputError(path, f"cannot be read ({error})", _DAMAGED) from None
+        self._remember(key)
+        return batch
 
     def _message(self, path: Path, shard: int, where: FrameRun) -> pa.Buffer:
         end = where.offset + where.length
@@ -244,4 +254,4 @@ class StoredFrames:
             for place, frame in zip(out, frames, strict=True):
                 decode_jpeg(self._data[self._offsets[frame] : self._offsets[frame + 1]], place)
         except ValueError as error:  # in a corpus of format version 1, which has no checksums
-            raise InputError(self._path, f"has a frame that is no JPEG ({error})", _HEAL) from None
+            raise InputError(self._path, f"has a frame that is no JPEG ({error})", _DAMAGED) from None
