@@ -5,6 +5,7 @@ import os
 import random
 import shutil
 import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -13,8 +14,10 @@ import pytest
 
 from mmcc.cli.main import main
 from mmcc.corpus import Corpus
+from mmcc.corpus.verify import verify
 from tests.corpus.ingesting import SRT, content, run
 from tests.forked import Forked
+from tests.power_cut import moments, recording
 
 
 def test_frames_that_somebody_reads_stay_where_they_are(folder, tmp_path, make_clip):
@@ -81,3 +84,31 @@ def test_stopped_politely_it_saves_says_so_and_resumes_later(make_clip, tmp_path
     with ingest_command(tmp_path / "src", tmp_path / "c") as again:
         report = json.loads(again.end().out)
     assert report["already_done"] == finished and report["ingested"] == 24
+
+
+def test_whatever_a_power_cut_leaves_is_a_corpus_without_damage_that_the_next_run_completes(folder, tmp_path):
+    tree = tmp_path / "disk"
+    tree.mkdir()
+    words = [sys.executable, "-m", "mmcc", "ingest", folder, "-o", tree / "c", "--size", "32", "--workers", "2"]
+    with recording(tree, tmp_path / "record") as environment:
+        for _ in range(2):  # the second finds something new
+            subprocess.run([str(word) for word in words], env=environment, check=True, capture_output=True)
+            shutil.copy(folder / "soup0.mp4", folder / "zoup.mp4")
+    whole = content(tree / "c")
+    assert len(whole) == 6
+    before = {True: 0, False: 0}
+    for moment in moments(tree, tmp_path / "record"):
+        disk = moment.restore(tmp_path / "after")
+        if not (disk / "c" / "manifest.json").exists():
+            assert not before[moment.strict], "the corpus is gone"
+            continue
+        found = verify(disk / "c")
+        assert not found.damage, (moment.number, moment.strict, found.damage)
+        kept = content(disk / "c")
+        assert kept.items() <= whole.items(), "a video differs"
+        assert len(kept) >= before[moment.strict], "a video that was permanent is lost"
+        before[moment.strict] = len(kept)
+        if moment.number % 5 == 0 and moment.strict:
+            run(folder, disk / "c")
+            assert content(disk / "c") == whole
+    assert before == {True: 6, False: 6} and moment.number > 15
