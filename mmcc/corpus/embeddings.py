@@ -33,7 +33,7 @@ from mmcc.corpus.adding import adding_to, complete
 from mmcc.corpus.checksums import with_checksum, without_checksum
 from mmcc.corpus.corpus import Corpus, Video
 from mmcc.corpus.format import Manifest, is_corpus, shard_path
-from mmcc.corpus.index import IndexWriter, open_index
+from mmcc.corpus.index import IndexWriter, open_index, parts_of
 from mmcc.corpus.shards import SHARD_BYTES, ShardWriter, next_shard
 from mmcc.corpus.thinning import thin
 from mmcc.errors import InputError
@@ -85,8 +85,15 @@ Watch = Callable[[float], None]  # told the share of the present video that is d
 
 def stored_encoders(corpus: Corpus) -> list[Encoder]:
     """The encoders whose vectors a corpus holds, by name."""
-    found = [path.parent for path in (corpus.path / FOLDER).glob(f"*/{DESCRIPTION}") if is_corpus(path.parent)]
-    return sorted((read_description(folder) for folder in found), key=lambda each: (each.name, each.checksum))
+    found = [read_description(folder) for folder in with_embeddings(corpus.path)[1:] if _has_vectors(folder)]
+    return sorted(found, key=lambda each: (each.name, each.checksum))
+
+
+def _has_vectors(folder: Path) -> bool:
+    """Whether there is a corpus of vectors; a run that was killed early has left none, a lost manifest is damage."""
+    if not is_corpus(folder) and parts_of(folder):
+        Manifest.load(folder)  # says that it is missing
+    return is_corpus(folder)
 
 
 def with_embeddings(folder: Path) -> list[Path]:
@@ -270,6 +277,9 @@ def read_description(folder: Path) -> Encoder:
         content = without_checksum(read_start(path, LARGEST))
         for name, kind in (("name", str), ("checksum", str), ("reads", str), ("dims", int)):
             typed(content, name, kind)
-        return Encoder(**content)
+        encoder = Encoder(**content)
+        if encoder.folder != folder.name:
+            raise ValueError(f"it describes {encoder.name}, whose folder is {encoder.folder}")
+        return encoder
     except (OSError, ValueError, TypeError) as error:
         raise InputError(path, f"cannot be read ({error})", f"Remove {folder} and embed again.") from None
