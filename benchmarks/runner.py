@@ -23,9 +23,11 @@ SPEED = (
     *("ordering", "evaluation", "tools", "search"),
 )
 VALIDITY = ("calibration", "references", "narration", "leaks", "domain")
+RELIABILITY = ("corruptions", "checks")
 BENCHMARKS = {
     **{name: f"benchmarks.speed.{name}" for name in SPEED},
     **{name: f"benchmarks.validity.{name}" for name in VALIDITY},
+    **{name: f"benchmarks.reliability.{name}" for name in RELIABILITY},
     "robustness": "benchmarks.robustness",
 }
 OK, MISSED, STOPPED = 0, 1, 130

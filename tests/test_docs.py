@@ -13,6 +13,7 @@ from PIL import Image
 from torch.distributed.run import get_args_parser
 
 from benchmarks import runner
+from benchmarks.reliability import corruptions
 from benchmarks.validity import references
 from mmcc.cli.main import VERBS, main
 from mmcc.corpus import Corpus
@@ -117,7 +118,7 @@ def test_every_flag_in_the_documents_exists(capsys):
     for verb in ([], *([verb.__name__] for verb in VERBS)):
         with pytest.raises(SystemExit):
             main([*verb, "--help"])
-    for program in (runner, references, real_results):
+    for program in (runner, corruptions, references, real_results):
         with pytest.raises(SystemExit):
             program.main(["--help"])
     told = capsys.readouterr().out + get_args_parser().format_help()

@@ -30,13 +30,11 @@ def with_checksum(content: Mapping[str, Any]) -> bytes:
     return checked + _LAST_LINE + f'{zlib.crc32(checked):08x}"\n}}\n'.encode()
 
 
-def without_checksum(data: bytes) -> dict[str, Any]:
-    """The object; Malformed if its checksum is wrong. Files of older versions have none."""
+def without_checksum(data: bytes) -> tuple[dict[str, Any], bool]:
+    """The object, and whether it had a checksum, as files of older versions have not; Malformed if it is wrong."""
     content = parse_json(data, dict)
-    if _KEY in content and content.pop(_KEY) != f"{zlib.crc32(data[: max(0, data.rfind(_LAST_LINE))]):08x}":
+    if _KEY not in content:
+        return content, False
+    if content.pop(_KEY) != f"{zlib.crc32(data[: max(0, data.rfind(_LAST_LINE))]):08x}":
         raise Malformed("its checksum is wrong")
-    return content
-
-
-def has_checksum(data: bytes) -> bool:
-    return _LAST_LINE in data
+    return content, True

@@ -274,7 +274,7 @@ def _frames(video: Video, kept: NDArray[np.int64]) -> NDArray[np.uint8]:
 def read_description(folder: Path) -> Encoder:
     path = folder / DESCRIPTION
     try:
-        content = without_checksum(read_start(path, LARGEST))
+        content, _ = without_checksum(read_start(path, LARGEST))
         for name, kind in (("name", str), ("checksum", str), ("reads", str), ("dims", int)):
             typed(content, name, kind)
         encoder = Encoder(**content)

