@@ -23,7 +23,7 @@ SPEED = (
     *("ordering", "evaluation", "tools", "search", "search_memory"),
 )
 VALIDITY = ("calibration", "references", "narration", "leaks", "domain")
-RELIABILITY = ("confinement", "runs", "faults")
+RELIABILITY = ("corruptions", "checks", "confinement", "runs", "faults")
 BENCHMARKS = {
     **{name: f"benchmarks.speed.{name}" for name in SPEED},
     **{name: f"benchmarks.validity.{name}" for name in VALIDITY},

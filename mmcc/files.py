@@ -90,6 +90,14 @@ def remove_drafts(folder: Path) -> None:
             draft.unlink(missing_ok=True)
 
 
+def make_folder(path: Path) -> None:
+    """Make a folder and those above it, so that not even a power cut takes back what is later written into it."""
+    missing = [folder for folder in (path, *path.parents) if not folder.exists()]
+    path.mkdir(parents=True, exist_ok=True)
+    for folder in missing:
+        flush_to_disk(folder.parent)
+
+
 def flush_to_disk(path: Path) -> None:
     """Wait until a file's content is on the disk."""
     descriptor = os.open(path, os.O_RDONLY)

@@ -1,0 +1,1 @@
+"""Benchmarks of what happens to data at rest."""

@@ -19,9 +19,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from mmcc.corpus.format import READABLE, SPLITS, Manifest, index_path
-from mmcc.corpus.index import latest_positions, read_index
-from mmcc.corpus.shards import FrameRun, ShardReader, StoredFrames
+from mmcc.corpus.format import READABLE, SPLITS, Manifest
+from mmcc.corpus.index import latest_positions, open_index
+from mmcc.corpus.shards import FrameRun, ShardReader, StoredFrames, lost_frames
 from mmcc.corpus.source import LabelledClip, Task
 from mmcc.media.utterances import Utterance
 
@@ -52,8 +52,7 @@ class Corpus:
     @classmethod
     def open(cls, path: str | Path) -> Corpus:
         path = Path(path)
-        manifest = Manifest.load(path)
-        return cls(path, manifest, read_index(index_path(path), manifest.rows))
+        return cls(path, *open_index(path))
 
     def __repr__(self) -> str:
         return f"<Corpus {str(self.path)!r}: {len(self)} videos>"
@@ -103,6 +102,11 @@ class Corpus:
     def rows(self) -> list[str]:
         """The ids of every row of the index, including videos that failed or are missing."""
         return list(self._positions)
+
+    def lost(self) -> dict[str, str]:
+        """The videos whose frames are no longer on disk, with the reason; of damage within a file it knows nothing."""
+        lost = lost_frames(self.path, self._table)
+        return {key: lost[position] for key, position in self._positions.items() if position in lost}
 
 
 class Video:

@@ -2,7 +2,7 @@
 
     CORPUS/embeddings/<encoder>/
         encoder.json                          whose vectors they are: name, checksum, whether of frames or of text
-        manifest.json, index.arrow, shards/   a corpus of feature vectors, in the format of the corpus itself
+        manifest.json, index/, shards/        a corpus of feature vectors, in the format of the corpus itself
 
 Several encoders may live side by side. A row holds one video's vectors: one for each frame (at the corpus's rate, or
 a lower one), or one for each utterance, in the order of the video's own. Its fingerprint is that of the content they
@@ -29,20 +29,20 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from mmcc.corpus.adding import adding_to, complete
+from mmcc.corpus.checksums import with_checksum, without_checksum
 from mmcc.corpus.corpus import Corpus, Video
-from mmcc.corpus.format import Manifest, index_path, is_corpus, shard_path
-from mmcc.corpus.index import IndexWriter, read_index
-from mmcc.corpus.ingest import seal_shards, shard_numbers
-from mmcc.corpus.outcome import lengths_of
-from mmcc.corpus.shards import SHARD_BYTES, ShardWriter
+from mmcc.corpus.format import Manifest, is_corpus, shard_path
+from mmcc.corpus.index import IndexWriter, open_index, parts_of
+from mmcc.corpus.shards import SHARD_BYTES, ShardWriter, next_shard
 from mmcc.corpus.thinning import thin
 from mmcc.errors import InputError
-from mmcc.files import replace_text, writing
+from mmcc.files import make_folder, replace_bytes, writing
 from mmcc.locks import only_writer
-from mmcc.untrusted import read_json, typed
+from mmcc.untrusted import LARGEST, read_start, typed
 
 FOLDER = "embeddings"
-_DESCRIPTION = "encoder.json"
+DESCRIPTION = "encoder.json"
 _DIGITS = 12  # of a checksum in a folder's name: enough to tell two exports with one name apart
 
 Modality = Literal["frames", "text"]
@@ -85,8 +85,21 @@ Watch = Callable[[float], None]  # told the share of the present video that is d
 
 def stored_encoders(corpus: Corpus) -> list[Encoder]:
     """The encoders whose vectors a corpus holds, by name."""
-    found = [path.parent for path in (corpus.path / FOLDER).glob(f"*/{_DESCRIPTION}") if is_corpus(path.parent)]
-    return sorted((_read_description(folder) for folder in found), key=lambda each: (each.name, each.checksum))
+    found = [read_description(folder) for folder in with_embeddings(corpus.path)[1:] if _has_vectors(folder)]
+    return sorted(found, key=lambda each: (each.name, each.checksum))
+
+
+def _has_vectors(folder: Path) -> bool:
+    """Whether there is a corpus of vectors; a run that was killed early has left none, a lost manifest is damage."""
+    if not is_corpus(folder) and parts_of(folder):
+        Manifest.load(folder)  # says that it is missing
+    return is_corpus(folder)
+
+
+def with_embeddings(folder: Path) -> list[Path]:
+    """The folder of a corpus, and those of the embeddings in it."""
+    inner = folder / FOLDER
+    return [folder, *sorted(path for path in (inner.iterdir() if inner.is_dir() else ()) if path.is_dir())]
 
 
 def find_encoder(corpus: Corpus, name: str, reads: Modality, checksum: str | None = None) -> Encoder | None:
@@ -180,36 +193,30 @@ def vector_writer(corpus: Path, embedder: Embedder, rate: float) -> Iterator[Vec
     """Holds an encoder's folder in a corpus for one writer; `rate`: frames per second that are embedded."""
     folder = corpus / FOLDER / embedder.encoder.folder
     with writing(folder):
-        (folder / "shards").mkdir(parents=True, exist_ok=True)
+        make_folder(folder / "shards")
     with only_writer(folder):
         manifest = _open_manifest(folder, embedder.encoder, rate)
-        index = IndexWriter(folder, manifest.rows)
-        try:
-            with closing(VectorWriter(folder, embedder, index)) as writer:
-                yield writer
-        finally:
-            index.close()
-            seal_shards(folder, manifest)
-        table = read_index(index_path(folder))
-        manifest.counts = {"videos": table.num_rows, "frames": sum(lengths_of(table, "times"))}
-        manifest.complete = True
-        manifest.save(folder)
+        with adding_to(folder, manifest) as index, closing(VectorWriter(folder, embedder, index)) as writer:
+            yield writer
+        complete(folder, manifest, index)
 
 
 class VectorWriter:
-    """Appends videos to an encoder's folder: once `add` returns, not even a power cut loses them."""
+    """Adds videos to an encoder's folder: once `add` returns, not even a power cut loses them."""
 
     def __init__(self, folder: Path, embedder: Embedder, index: IndexWriter) -> None:
         self._folder, self._embedder, self._index = folder, embedder, index
         self._before = Corpus.open(folder)
+        self._lost = self._before.lost()
         self._shard: ShardWriter | None = None
-        self._number, self._bytes = max(shard_numbers(folder), default=-1), 0  # of the shard
+        self._number, self._bytes = next_shard(folder, open_index(folder)[1]) - 1, 0  # of the shard
         self.videos = self.vectors = 0  # written
 
     def lacks(self, video: Video) -> bool:
         """Whether a video's present content had no vectors when the writer was opened."""
-        known = video.id in self._before and self._before[video.id].details["fingerprint"]
-        return bool(known != self._content(video))
+        if video.id not in self._before or video.id in self._lost:
+            return True
+        return bool(self._before[video.id].details["fingerprint"] != self._content(video))
 
     def add(self, videos: Iterable[Video], watch: Watch = lambda share: None) -> None:
         """Embed videos, and write each as soon as it is finished."""
@@ -224,6 +231,7 @@ class VectorWriter:
             self._bytes += vectors.nbytes
             self.videos += 1
             self.vectors += len(vectors)
+        self._index.commit()
 
     def close(self) -> None:
         if self._shard is not None:
@@ -242,16 +250,18 @@ class VectorWriter:
 
 def _open_manifest(folder: Path, encoder: Encoder, rate: float) -> Manifest:
     if not is_corpus(folder):
-        replace_text(folder / _DESCRIPTION, json.dumps(dataclasses.asdict(encoder), indent=1) + "\n")
+        describe(folder, encoder)
         Manifest("float32", rate, encoder.dims, "", "embedding").save(folder)
-        IndexWriter(folder).close()
     manifest = Manifest.load(folder)
     if manifest.fps != rate:
         cause = f"has embeddings at {manifest.fps:g} frames per second, not {rate:g}"
         raise InputError(folder, cause, f"Use --fps {manifest.fps:g}, or remove this folder.")
-    manifest.complete = False
-    manifest.save(folder)
     return manifest
+
+
+def describe(folder: Path, encoder: Encoder) -> None:
+    """Write down whose vectors a folder has."""
+    replace_bytes(folder / DESCRIPTION, with_checksum(dataclasses.asdict(encoder)))
 
 
 def _frames(video: Video, kept: NDArray[np.int64]) -> NDArray[np.uint8]:
@@ -261,12 +271,15 @@ def _frames(video: Video, kept: NDArray[np.int64]) -> NDArray[np.uint8]:
         raise InputError(video.id, f"its frames are damaged ({error})", "Ingest it again into a new folder.") from None
 
 
-def _read_description(folder: Path) -> Encoder:
-    path = folder / _DESCRIPTION
+def read_description(folder: Path) -> Encoder:
+    path = folder / DESCRIPTION
     try:
-        content = read_json(path, dict)
+        content, _ = without_checksum(read_start(path, LARGEST))
         for name, kind in (("name", str), ("checksum", str), ("reads", str), ("dims", int)):
             typed(content, name, kind)
-        return Encoder(**content)
+        encoder = Encoder(**content)
+        if encoder.folder != folder.name:
+            raise ValueError(f"it describes {encoder.name}, whose folder is {encoder.folder}")
+        return encoder
     except (OSError, ValueError, TypeError) as error:
         raise InputError(path, f"cannot be read ({error})", f"Remove {folder} and embed again.") from None

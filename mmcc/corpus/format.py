@@ -1,31 +1,36 @@
 """The corpus on disk: the files of its folder. `docs/corpus.md` documents the format for other programs.
 
-    manifest.json        what the corpus is: format version, frame encoding, size, rate, counts, tasks
-    index.arrow          an Arrow IPC stream with one row per video: everything but its frames
-    shards/00000.arrow   Arrow IPC streams of frames, in record batches of one video each
+    manifest.json                              what the corpus is: version, frame encoding, size, rate, counts, tasks
+    index/00000000-00000063-9a0f5e21.arrow     parts of the index, with a row per video: everything but its frames
+    shards/00000.arrow                         frames, in record batches of one video each
 
-Index and shards are streams because streams can be appended to: a row is written once its video's frames are safely
-on disk, so whenever a process is killed, the index lists exactly what is finished.
+All of them have checksums: the manifest its own, a part of the index in its name, a record batch in its video's row.
+Parts are never changed. A part is written once the frames that its rows name are safely on disk, so whenever a process
+is killed, the index lists exactly what is finished.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import hashlib
-import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 import pyarrow as pa
 
+from mmcc.corpus.checksums import with_checksum, without_checksum
 from mmcc.corpus.source import Task
 from mmcc.errors import InputError
 from mmcc.files import replace_bytes
-from mmcc.untrusted import Malformed, read_json, typed
+from mmcc.untrusted import LARGEST, Malformed, read_start, typed
 
 FORMAT = "mmcc-corpus"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
+FIRST_VERSION = 1  # one index.arrow, no checksums: read, and rewritten by `mmcc inspect --upgrade`
+
+RESTORE = "Restore a copy of it, or ingest into a new folder."  # where the manifest or the index is damaged
+END_OF_STREAM = b"\xff\xff\xff\xff\x00\x00\x00\x00"  # of Arrow
 
 Encoding = Literal["jpeg", "raw", "float32"]
 
@@ -55,7 +60,14 @@ INDEX_SCHEMA = pa.schema(
         ),
         ("steps", pa.list_(pa.struct([("step", pa.int32()), ("start", pa.float64()), ("end", pa.float64())]))),
         ("shard", pa.int32()),
-        ("batches", pa.list_(pa.struct([("offset", pa.int64()), ("length", pa.int64()), ("frames", pa.int32())]))),
+        (
+            "batches",
+            pa.list_(
+                pa.struct(
+                    [("offset", pa.int64()), ("length", pa.int64()), ("frames", pa.int32()), ("crc32", pa.uint32())]
+                )
+            ),
+        ),
         ("fingerprint", pa.string()),  # of the source files: shows whether they have changed since
     ]
 )
@@ -86,19 +98,16 @@ class Manifest:
     tasks: dict[str, Task] = field(default_factory=dict)
     sealed: int = 0  # shards with a smaller number will not change again
     complete: bool = False  # the last ingest ran to its end
-
-    @property
-    def rows(self) -> int:
-        """How many rows the index had when the last ingest ended: it never has fewer."""
-        return sum(self.counts.get(state, 0) for state in ("videos", "failed", "absent"))
+    index: list[str] = field(default_factory=list)  # the parts of the index when the last ingest ended
+    version: int = FORMAT_VERSION
 
     def settings(self) -> dict[str, Any]:
         """What must not change while a corpus grows."""
         return {name: getattr(self, name) for name in ("encoding", "fps", "size", "fit", "mode", "quality")}
 
     def save(self, folder: Path) -> None:
-        content = {"format": FORMAT, "version": FORMAT_VERSION, **dataclasses.asdict(self)}
-        replace_bytes(folder / "manifest.json", json.dumps(content, indent=1, ensure_ascii=False).encode())
+        content = {"format": FORMAT, "version": self.version} | dataclasses.asdict(self)
+        replace_bytes(folder / "manifest.json", with_checksum(content))
 
     @classmethod
     def load(cls, folder: Path) -> Manifest:
@@ -107,26 +116,34 @@ class Manifest:
             lacks = "it has no manifest.json" if folder.exists() else "no such folder"
             raise InputError(folder, f"is not a corpus ({lacks})", "Create one with: mmcc ingest SRC -o CORPUS")
         try:
-            content = read_json(path, dict)
+            content, checked = without_checksum(read_start(path, LARGEST))
             if typed(content, "format", str) != FORMAT:
                 raise ValueError(f"its format is {content['format']!r}")
-            if typed(content, "version", int) > FORMAT_VERSION:
-                raise InputError(path, f"has format version {content['version']}", "Update mmcc to read it.")
+            version = typed(content, "version", int)
+            if version > FORMAT_VERSION:
+                raise InputError(path, f"has format version {version}", "Update mmcc to read it.")
+            if version < FIRST_VERSION or checked != (version > FIRST_VERSION):
+                raise ValueError("its version or its checksum is wrong")
             return cls._of(content)
+        except OSError as error:
+            raise InputError(path, f"cannot be read ({error.strerror})", RESTORE) from None
         except (ValueError, TypeError) as error:
-            raise InputError(path, f"is damaged ({error})", "Ingest again into a new folder.") from None
+            raise InputError(path, f"is damaged ({error})", RESTORE) from None
 
     @classmethod
     def _of(cls, content: dict[str, Any]) -> Manifest:
         """With values of the right types; ValueError or TypeError says which is not."""
         kinds = {"encoding": str, "fps": float, "size": int, "fit": str, "mode": str, "counts": dict, "skipped": list}
-        kinds |= {"tasks": dict, "sealed": int, "complete": bool}
+        kinds |= {"tasks": dict, "sealed": int, "complete": bool, "version": int}
+        kinds |= {"index": list} if content["version"] > FIRST_VERSION else {}
         fields: dict[str, Any] = {name: typed(content, name, kind) for name, kind in kinds.items()}
         fields["quality"] = typed(content, "quality", int, optional=True)
         if fields["encoding"] not in get_args(Encoding):
             raise Malformed(f"its encoding is {fields['encoding']!r}")
         if not fields["fps"] > 0 or fields["size"] < 0 or fields["sealed"] < 0:
             raise Malformed("fps, size or sealed is negative, or fps is 0")
+        if not all(isinstance(name, str) for name in fields.get("index", ())):
+            raise Malformed("index should list the names of files")
         for state in fields["counts"]:
             typed(fields["counts"], state, int)
         for each in fields["skipped"]:
@@ -153,5 +170,5 @@ def shard_path(folder: Path, number: int) -> Path:
     return folder / "shards" / f"{number:05d}.arrow"
 
 
-def index_path(folder: Path) -> Path:
-    return folder / "index.arrow"
+def index_folder(folder: Path) -> Path:
+    return folder / "index"

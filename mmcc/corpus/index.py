@@ -1,91 +1,197 @@
-"""The index: rows are appended as videos finish, incomplete ends are cut off, and the result is packed.
+"""The index: rows are added in parts, which are files that never change, and parts are merged so that there are few.
 
-The last of several rows with the same id counts: a video whose file was repaired is simply appended again.
+A part is named after the commits that it holds, and after its checksum: 00000064-00000127-9a0f5e21.arrow has the 65th
+to the 128th. Whoever merges parts writes the larger one before it removes the smaller ones, so a part whose commits
+are all in another counts for nothing. The last of several rows with the same id counts: a video whose file was
+repaired is simply added again.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
+import hashlib
+import re
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from time import monotonic
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from mmcc.corpus.format import INDEX_SCHEMA, index_path
+from mmcc.corpus.format import END_OF_STREAM, FIRST_VERSION, INDEX_SCHEMA, RESTORE, Manifest, index_folder, shard_path
+from mmcc.corpus.version_one import first_index_path, read_first_version
 from mmcc.errors import InputError, OutputError
-from mmcc.files import replacing
+from mmcc.files import flush_to_disk, make_folder, remove_drafts, replace_bytes, writing
 
-_MESSAGE_MARK = b"\xff\xff\xff\xff"  # every message of an Arrow stream begins with it
-_DAMAGED = "Restore a copy of it, or ingest into a new folder."
-_PACKED_ROWS = 1000  # in one record batch of a packed index: few enough to stream, enough to open fast
+COMMIT_SECONDS = 1.0  # rows wait for each other so long: a disk may need a tenth of a second to make them permanent
+_TOGETHER = 64  # parts are merged when there are so many, and the merged ones again when there are so many of them
+_PART_BYTES = 128 << 20  # parts are not merged beyond this size: what is added to a large corpus leaves most as it is
+_PACKED_ROWS = 1000  # in one record batch of a merged part: few enough to stream, enough to open fast
+_TRIES = 5
+_NAME = re.compile(r"(\d{8,})-(\d{8,})-([0-9a-f]{8})\.arrow")
+
+
+class Part(NamedTuple):
+    """A part of the index, as its name tells."""
+
+    first: int  # commit
+    last: int
+    crc32: int
+
+    @property
+    def name(self) -> str:
+        return f"{self.first:08d}-{self.last:08d}-{self.crc32:08x}.arrow"
+
+    @classmethod
+    def named(cls, name: str) -> Part | None:
+        found = _NAME.fullmatch(name)
+        return cls(int(found[1]), int(found[2]), int(found[3], 16)) if found else None
 
 
 class IndexWriter:
-    """Appends to a corpus's index, which must already have `at_least` rows."""
+    """Adds rows to a corpus's index. Nobody else may write to it.
 
-    def __init__(self, folder: Path, at_least: int = 0) -> None:
-        self._path = index_path(folder)
-        if at_least:
-            read_index(self._path, at_least)  # refuses a damaged index, which must not be truncated
-        self._file = self._path.open("ab")
-        try:
-            self._file.truncate(_sound_length(self._path))
-        except pa.ArrowException as error:
-            self._file.close()
-            raise InputError(self._path, str(error), _DAMAGED) from None
-        if self._path.stat().st_size == 0:
-            self._write(INDEX_SCHEMA.serialize())
-        self._appended = False
+    Rows are permanent once their part is written. `append` lets them wait for others, for a second at most if `tick` is
+    called from time to time: that much work a kill may cost. `commit` and `close` wait for nothing.
+    """
+
+    def __init__(self, folder: Path, known: Sequence[str] = ()) -> None:
+        """`known`: parts that must be there, or merged into others; a damaged index is not added to."""
+        self._folder = folder
+        with writing(index_folder(folder)):
+            make_folder(index_folder(folder))
+            remove_drafts(index_folder(folder))
+        self._parts = parts_of(folder, known)
+        self._waiting: list[pa.RecordBatch] = []
+        self._due = 0.0
+        self._shards: set[int] = set()  # whose names are on disk
+        self._added = False
+
+    @property
+    def names(self) -> list[str]:
+        """The parts, in order."""
+        return [part.name for part in self._parts]
 
     def append(self, rows: list[dict[str, Any]]) -> None:
-        """Make rows permanent: after this returns, not even a power cut loses them."""
+        """Rows that will be permanent within a second."""
         if rows:
-            self._write(pa.RecordBatch.from_pylist(rows, schema=INDEX_SCHEMA).serialize())
-            self._appended = True
+            batch = pa.RecordBatch.from_pylist(rows, schema=INDEX_SCHEMA)
+            self._due = self._due if self._waiting else monotonic() + COMMIT_SECONDS
+            self._waiting.append(batch)
+            self.tick()
+
+    def tick(self) -> None:
+        """Commit the rows that have waited long enough."""
+        if self._waiting and monotonic() >= self._due:
+            self.commit()
+
+    def commit(self) -> None:
+        """Make the rows permanent: after this returns, not even a power cut loses them."""
+        if not self._waiting:
+            return
+        rows, self._waiting = self._waiting, []
+        self._keep_frames(rows)
+        number = self._parts[-1].last + 1 if self._parts else 0
+        self._parts.append(self._write(number, number, pa.Table.from_batches(rows)))
+        self._added = True
+        span = _TOGETHER
+        while (number + 1) % span == 0:
+            self._merge(number + 1 - span)
+            span *= _TOGETHER
 
     def close(self) -> None:
-        self._file.close()
-        if self._appended:
-            with suppress(OSError):  # no space for packing: unpacked rows work as well
-                self._pack()
+        self.commit()
+        if self._added:
+            with suppress(OutputError):  # no space for merging: many parts work as well
+                self._merge(0)
 
-    def _write(self, message: pa.Buffer) -> None:
+    def _keep_frames(self, rows: Iterable[pa.RecordBatch]) -> None:
+        """Frames reach the disk before the rows that name them."""
+        named = {number for batch in rows for number in batch.column("shard").to_pylist() if number is not None}
+        with writing(self._folder / "shards"):
+            for number in sorted(named):
+                with suppress(FileNotFoundError):  # a row of lost frames may be renewed all the same
+                    flush_to_disk(shard_path(self._folder, number))
+            if named - self._shards:
+                flush_to_disk(self._folder / "shards")
+        self._shards |= named
+
+    def _merge(self, first: int) -> None:
+        """Merge the last parts, from a commit on, as far back as they are not too large."""
+        size, begin = 0, len(self._parts)
+        for part in reversed(self._parts):
+            size += (index_folder(self._folder) / part.name).stat().st_size
+            if part.first < first or size > _PART_BYTES:
+                break
+            begin -= 1
+        old = self._parts[begin:]
+        if len(old) < 2:
+            return
+        table = _table(read_part(self._folder, part) for part in old)
+        self._parts[begin:] = [self._write(old[0].first, old[-1].last, table)]
+        for part in old:
+            with suppress(OSError):  # it counts for nothing any more
+                (index_folder(self._folder) / part.name).unlink()
+
+    def _write(self, first: int, last: int, table: pa.Table) -> Part:
+        messages = [INDEX_SCHEMA.serialize(), *(batch.serialize() for batch in _packed(table))]
+        content = b"".join([*messages, END_OF_STREAM])
+        part = Part(first, last, zlib.crc32(content))
+        replace_bytes(index_folder(self._folder) / part.name, content)
+        return part
+
+
+def open_index(folder: Path) -> tuple[Manifest, pa.Table]:
+    """A corpus's manifest and its whole index, memory-mapped: columns are read when used. Every part is checked."""
+    for attempt in range(_TRIES):
+        manifest = Manifest.load(folder)
         try:
-            self._file.write(message)
-            self._file.flush()
-            os.fsync(self._file.fileno())
-        except OSError as error:
-            raise OutputError(f"{self._path}: {error.strerror}") from None
-
-    def _pack(self) -> None:
-        """Rewrite one-row batches as large ones, which open a hundred times faster."""
-        with replacing(self._path) as draft, draft.open("wb") as file:
-            file.write(INDEX_SCHEMA.serialize())
-            for batch in _packed(read_index(self._path)):
-                file.write(batch.serialize())
+            return manifest, _read_index(folder, manifest)
+        except FileNotFoundError as error:  # a writer may have merged it since
+            if attempt + 1 == _TRIES:
+                raise InputError(error.filename, "is missing", RESTORE) from None
+    raise AssertionError
 
 
-def read_index(path: Path, at_least: int = 0) -> pa.Table:
-    """The whole index, memory-mapped: columns are read when used. An incomplete end is ignored.
+def _read_index(folder: Path, manifest: Manifest) -> pa.Table:
+    if manifest.version == FIRST_VERSION:
+        return read_first_version(folder, manifest)
+    return _table(read_part(folder, part) for part in present_parts(folder, manifest))
 
-    Damage at the end looks like an incomplete end; `at_least`, the manifest's count of rows, distinguishes the two.
-    """
-    try:
-        if path.stat().st_size == 0:
-            raise InputError(path, "has no videos yet", "Wait for its ingest, or run it again.")
-        length = _sound_length(path)
-        with pa.memory_map(str(path)) as source:
-            reader = pa.ipc.open_stream(source.read_buffer(length))
-        if not reader.schema.equals(INDEX_SCHEMA):
-            raise pa.ArrowInvalid("its columns differ from this version's")
-        table = reader.read_all()
-        if table.num_rows < at_least:
-            raise pa.ArrowInvalid(f"{table.num_rows:,} complete rows of {at_least:,}")
-        return table
-    except (OSError, pa.ArrowException) as error:
-        raise InputError(path, f"cannot be read ({error})", _DAMAGED) from None
+
+def present_parts(folder: Path, manifest: Manifest) -> list[Part]:
+    """By the manifest, or by the folder's list of names while rows are being added."""
+    return _listed(folder, manifest.index) if manifest.complete else parts_of(folder, manifest.index)
+
+
+def parts_of(folder: Path, known: Sequence[str] = ()) -> list[Part]:
+    """The parts that count, as the folder lists them: all that a killed writer has finished."""
+    found = [part for path in index_folder(folder).glob("*.arrow") if (part := Part.named(path.name))]
+    parts: list[Part] = []
+    for part in sorted(found, key=lambda part: (part.first, -part.last)):
+        end = parts[-1].last if parts else -1
+        if part.last <= end:
+            continue  # merged into a larger one
+        if part.first != end + 1:
+            _complain_of_gap(folder, end + 1, part.first - 1)
+        parts.append(part)
+    wanted = max((part.last for part in _listed(folder, known)), default=-1)
+    if wanted > (end := parts[-1].last if parts else -1):
+        _complain_of_gap(folder, end + 1, wanted)
+    return parts
+
+
+def state_of(folder: Path) -> str:
+    """Identifies the present state of a corpus: its settings, every row of its index, and so every frame."""
+    manifest = Manifest.load(folder)
+    digest = hashlib.sha256((folder / "manifest.json").read_bytes())
+    if manifest.version == FIRST_VERSION:
+        with first_index_path(folder).open("rb") as file:
+            digest.update(hashlib.file_digest(file, "sha256").digest())
+    elif not manifest.complete:  # otherwise the manifest names the parts, and they their content
+        digest.update("".join(part.name for part in parts_of(folder, manifest.index)).encode())
+    return digest.hexdigest()
 
 
 def latest_positions(table: pa.Table) -> dict[str, int]:
@@ -94,58 +200,49 @@ def latest_positions(table: pa.Table) -> dict[str, int]:
     return dict(sorted(positions.items()))
 
 
+def whole_row(table: pa.Table, position: int) -> dict[str, Any]:
+    row: dict[str, Any] = table.slice(position, 1).to_pylist()[0]
+    return row
+
+
+def _complain_of_gap(folder: Path, first: int, last: int) -> None:
+    raise InputError(index_folder(folder), f"lacks the part with commits {first} to {last}", RESTORE)
+
+
+def _listed(folder: Path, names: Sequence[str]) -> list[Part]:
+    parts = [Part.named(name) for name in names]
+    if None in parts:
+        raise InputError(folder / "manifest.json", "is damaged (it names no part of an index)", RESTORE)
+    return [part for part in parts if part]
+
+
+def read_part(folder: Path, part: Part) -> pa.Table:
+    """FileNotFoundError if it is gone, InputError if it is damaged."""
+    path = index_folder(folder) / part.name
+    try:
+        with path.open("rb") as file:  # unlike a memory map, it names a file that does not exist
+            size = file.seek(0, 2)
+        with pa.memory_map(str(path)) as source:
+            content = source.read_buffer(size)
+        if zlib.crc32(content) != part.crc32:
+            raise InputError(path, "is damaged (its checksum is wrong)", RESTORE)
+        table = pa.ipc.open_stream(content).read_all()
+        if not table.schema.equals(INDEX_SCHEMA):
+            raise pa.ArrowInvalid("its columns differ from this version's")
+        table.validate(full=True)
+        return table
+    except FileNotFoundError:
+        raise
+    except (OSError, pa.ArrowException) as error:
+        raise InputError(path, f"cannot be read ({error})", RESTORE) from None
+
+
+def _table(tables: Iterable[pa.Table]) -> pa.Table:
+    return pa.concat_tables(list(tables) or [INDEX_SCHEMA.empty_table()])
+
+
 def _packed(table: pa.Table) -> Iterator[pa.RecordBatch]:
-    """The rows that count, in writing order."""
-    latest = set(latest_positions(table).values())
-    waiting: list[pa.RecordBatch] = []
-    rows = first = 0
-    for batch in table.to_batches():
-        kept = batch.filter(pa.array([first + row in latest for row in range(batch.num_rows)]))
-        first += batch.num_rows
-        rows += kept.num_rows
-        waiting.append(kept)
-        if rows >= _PACKED_ROWS:
-            yield _joined(waiting)
-            waiting, rows = [], 0
-    if rows:
-        yield _joined(waiting)
-
-
-def _joined(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
-    return pa.Table.from_batches(batches).combine_chunks().to_batches()[0]
-
-
-def _sound_length(path: Path) -> int:
-    """Bytes up to the end of the last whole message; a killed writer may have left part of another.
-
-    Raises ArrowInvalid where whole messages follow unreadable bytes: that is damage, and cutting there would lose
-    them.
-    """
-    if path.stat().st_size == 0:  # which cannot be mapped
-        return 0
-    with pa.memory_map(str(path)) as source:
-        reader = pa.ipc.MessageReader.open_stream(source)
-        sound = 0
-        while True:
-            try:
-                reader.read_next_message()
-            except StopIteration:
-                return sound
-            except (OSError, pa.ArrowException):
-                source.seek(sound)
-                if _holds_message(source.read_buffer()):
-                    raise pa.ArrowInvalid(f"is damaged after byte {sound:,}") from None
-                return sound
-            sound = source.tell()
-
-
-def _holds_message(rest: pa.Buffer) -> bool:
-    """Whether a whole message begins anywhere after the first byte."""
-    data = rest.to_pybytes()
-    place = data.find(_MESSAGE_MARK, 1)
-    while place >= 0:
-        with suppress(OSError, EOFError, pa.ArrowException):
-            pa.ipc.read_message(rest.slice(place))
-            return True
-        place = data.find(_MESSAGE_MARK, place + 1)
-    return False
+    """The rows that count, in writing order, in large batches, which open a hundred times faster than one per row."""
+    latest = pa.array(sorted(latest_positions(table).values()), pa.int64())
+    for first in range(0, len(latest), _PACKED_ROWS):
+        yield table.take(latest[first : first + _PACKED_ROWS]).combine_chunks().to_batches()[0]

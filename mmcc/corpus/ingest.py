@@ -1,8 +1,8 @@
 """Ingest: turn the files a reader found on disk into a corpus.
 
 The parent opens none of the media. It passes each video to a worker process, which writes the frames to its own
-shard, and appends the video's row to the index once they are safe. So a run can be killed at any time and started
-again: rows in the index are kept, everything else is repeated.
+shard, and adds the video's row to the index, which first makes them permanent. So a run can be killed at any time and
+started again: rows in the index are kept, everything else is repeated.
 """
 
 from __future__ import annotations
@@ -18,23 +18,24 @@ from typing import Any
 
 import pyarrow as pa
 
+from mmcc.corpus.adding import adding_to, complete, refuse_old
 from mmcc.corpus.corpus import Video
 from mmcc.corpus.features import check_features
-from mmcc.corpus.format import INDEX_SCHEMA, READABLE, Encoding, Manifest, index_path, shard_path
-from mmcc.corpus.index import IndexWriter, read_index
-from mmcc.corpus.outcome import IngestReport, lengths_of, name_of, report_on
+from mmcc.corpus.format import INDEX_SCHEMA, READABLE, Encoding, Manifest, shard_path
+from mmcc.corpus.index import IndexWriter, open_index
+from mmcc.corpus.outcome import IngestReport, name_of, report_on
 from mmcc.corpus.plan import Plan, make_plan, renewed, row_of
-from mmcc.corpus.shards import SHARD_BYTES, ShardReader, seal
+from mmcc.corpus.shards import SHARD_BYTES, ShardReader, lost_frames, next_shard
 from mmcc.corpus.source import Item, Skipped, Source
 from mmcc.corpus.worker import VideoJob
 from mmcc.errors import InputError
-from mmcc.files import is_draft
+from mmcc.files import is_draft, make_folder
 from mmcc.locks import only_writer
 from mmcc.media.sandbox import Job, Limits, Outcome, WorkerPool
 from mmcc.media.video import Sampling
 
 RAW_UP_TO = 64  # pixels per side: below this, JPEG saves little and costs more to decode than raw costs to read
-_OURS = {"manifest.json", "index.arrow", "shards", "embeddings", ".lock"}
+_OURS = {"manifest.json", "index", "shards", "embeddings", ".lock"}
 _SAMPLED_ARRAYS = 100  # arrays whose headers decide how many dims a corpus of features has
 _QUALITY = 90  # of JPEG: artefacts stay below what the video's own codec left
 
@@ -70,21 +71,20 @@ def ingest(
     _make_folder(folder)
     with only_writer(folder):
         manifest = _open_manifest(folder, source, settings)
-        index = IndexWriter(folder, manifest.rows)
-        try:
-            plan = make_plan(source, read_index(index_path(folder)), settings.transcribe)
+        with adding_to(folder, manifest) as index:
+            before = open_index(folder)[1]
+            plan = make_plan(source, before, settings.transcribe, lost_frames(folder, before))
             index.append(plan.rows)
-            with _Run(folder, manifest, settings, index, plan, begin(len(plan.todo)), then) as run:
+            number, progress = next_shard(folder, before), begin(len(plan.todo))
+            with _Run(folder, manifest, settings, index, plan, number, progress, then) as run:
                 run.ingest()
-        finally:
-            index.close()
-        table = read_index(index_path(folder))
         left_out = source.skipped + list(plan.clashes.values())
-        _close_manifest(folder, manifest, table, left_out)
+        manifest.skipped = [entry._asdict() for entry in left_out]
+        table = complete(folder, manifest, index)
     report = report_on(source, table, without=plan.clashes)
     report.videos += len(plan.clashes)
-    report.already_done = plan.already_done
-    report.skipped += left_out + run.not_renewed
+    report.already_done, report.healed = plan.already_done, run.healed
+    report.skipped += left_out + run.not_renewed + plan.lost
     report.unconfined = run.unconfined
     return report
 
@@ -99,6 +99,7 @@ class _Run:
         settings: IngestSettings,
         index: IndexWriter,
         plan: Plan,
+        next_shard: int,
         progress: Progress,
         then: Then | None,
     ) -> None:
@@ -106,10 +107,11 @@ class _Run:
         self._index, self._plan, self._progress, self._then = index, plan, progress, then
         self._frames = ShardReader(folder, manifest)
         self._items = {item.id: item for item in plan.todo}
-        self._next_shard = 1 + max(shard_numbers(folder), default=-1)
+        self._next_shard = next_shard
         self._shard_of: dict[int, int] = {}  # worker to shard
         self._size_of: dict[int, int] = {}  # shard to the end of its last finished video
         self.not_renewed: list[Skipped] = []
+        self.healed = 0
         self._pool = WorkerPool(
             "mmcc.corpus.worker",
             settings.workers,
@@ -128,8 +130,6 @@ class _Run:
 
     def __exit__(self, *_: object) -> None:
         self._pool.__exit__()
-        with suppress(OSError):  # no space for eight bytes: the next run will seal them
-            seal_shards(self._folder, self._manifest)
 
     def ingest(self) -> None:
         for outcome in self._pool.run(self._job(item) for item in self._plan.todo):
@@ -138,6 +138,7 @@ class _Run:
             if row is None or self._then is None:
                 self._progress(name_of(item), 1.0)
             else:
+                self._index.commit()
                 video = Video(self._frames, pa.Table.from_pylist([row], INDEX_SCHEMA), self._manifest)
                 self._then(video, partial(self._report_rest, name_of(item)))
 
@@ -173,6 +174,7 @@ class _Run:
         return self._size_of.get(self._shard_of[worker], 0) > SHARD_BYTES
 
     def _report_progress(self, job: Job, seconds: float, total: float | None) -> None:
+        self._index.tick()
         share = min(0.99, seconds / total) if total else 0.0
         self._progress(name_of(self._items[job["id"]]), share * (_DECODED if self._then else 1))
 
@@ -191,6 +193,7 @@ class _Run:
         except (pa.ArrowException, TypeError, ValueError, OverflowError):
             self._fail(item, "its worker's answer could not be parsed")
             return None
+        self.healed += item.id in self._plan.healed
         for batch in row.get("batches") or []:
             self._size_of[shard] = batch["offset"] + batch["length"]
         return row
@@ -213,7 +216,7 @@ def _make_folder(folder: Path) -> None:
     if foreign and not (folder / "manifest.json").exists():
         raise InputError(folder, "exists and is not a corpus", "Choose another folder with -o.")
     try:
-        (folder / "shards").mkdir(parents=True, exist_ok=True)
+        make_folder(folder / "shards")
     except OSError as error:
         raise InputError(folder, f"cannot be written ({error.strerror})", "Choose another folder with -o.") from None
 
@@ -222,6 +225,7 @@ def _open_manifest(folder: Path, source: Source, settings: IngestSettings) -> Ma
     manifest = _new_manifest(source, settings)
     if (folder / "manifest.json").exists():
         old, new = Manifest.load(folder), manifest.settings()
+        refuse_old(folder, old)
         if old.encoding == manifest.encoding == "float32":  # arrays with other dims fail one by one
             old.size = new["size"] = old.size or manifest.size
         differing = [f"{name} {value}, not {new[name]}" for name, value in old.settings().items() if value != new[name]]
@@ -229,9 +233,7 @@ def _open_manifest(folder: Path, source: Source, settings: IngestSettings) -> Ma
             remedy = "Ingest with the same settings, or into another folder."
             raise InputError(folder, f"was created with {'; '.join(differing)}", remedy)
         old.tasks |= source.tasks
-        old.complete = False
         manifest = old
-    manifest.save(folder)
     return manifest
 
 
@@ -260,44 +262,6 @@ def _usual_dims(source: Source) -> int:
             with suppress(InputError):
                 dims[check_features(item.media).dims] += 1
     return dims.most_common(1)[0][0] if dims else 0
-
-
-def _close_manifest(folder: Path, manifest: Manifest, table: pa.Table, skipped: list[Skipped]) -> None:
-    status = table.column("status").to_pylist()
-    manifest.counts = {
-        "videos": sum(state in READABLE for state in status),
-        "partial": status.count("partial"),
-        "failed": status.count("failed"),
-        "absent": status.count("absent"),
-        "frames": sum(lengths_of(table, "times")),
-        "utterances": sum(lengths_of(table, "utterances")),
-        "steps": sum(lengths_of(table, "steps")),
-    }
-    manifest.skipped = [entry._asdict() for entry in skipped]
-    manifest.complete = True
-    manifest.save(folder)
-
-
-def seal_shards(folder: Path, manifest: Manifest) -> None:
-    """Make every shard a complete Arrow stream, including those that a killed run left open."""
-    table = read_index(index_path(folder))
-    ends: dict[int, int] = {}
-    for shard, batches in zip(table.column("shard").to_pylist(), table.column("batches").to_pylist(), strict=True):
-        if batches:
-            ends[shard] = max(ends.get(shard, 0), batches[-1]["offset"] + batches[-1]["length"])
-    for shard in shard_numbers(folder):
-        if shard < manifest.sealed:
-            continue  # somebody may be reading it
-        if shard in ends:
-            seal(shard_path(folder, shard), ends[shard])
-        else:
-            shard_path(folder, shard).unlink()
-    manifest.sealed = 1 + max(shard_numbers(folder), default=-1)
-    manifest.save(folder)
-
-
-def shard_numbers(folder: Path) -> list[int]:
-    return sorted(int(path.stem) for path in (folder / "shards").glob("*.arrow") if path.stem.isdigit())
 
 
 def _absolute(path: Path | None) -> str | None:

@@ -30,6 +30,7 @@ class IngestReport:
     silent: list[str] = field(default_factory=list)  # no captions, and no speech was recognized
     others: int = 0  # videos of the corpus that are not from this source
     already_done: int = 0  # by an earlier run
+    healed: int = 0  # videos whose frames were lost and have been read again
     absent: int = 0  # listed in the release, but neither video nor captions were found
     annotated: int = 0
     segments: int = 0  # labelled clips; the name is part of the JSON output

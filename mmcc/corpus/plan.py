@@ -7,7 +7,7 @@ is refused.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 from mmcc.corpus.format import READABLE, split_of
-from mmcc.corpus.index import latest_positions
+from mmcc.corpus.index import latest_positions, whole_row
 from mmcc.corpus.outcome import name_of
 from mmcc.corpus.source import Item, Skipped, Source
 from mmcc.text import storable
@@ -34,10 +34,15 @@ class Plan:
     already_done: int = 0
     fingerprints: dict[str, str] = field(default_factory=dict)  # of the files, taken before they are read
     before: dict[str, dict[str, Any]] = field(default_factory=dict)  # earlier rows of videos to do again
+    healed: set[str] = field(default_factory=set)  # of those, the ones whose frames are lost
+    lost: list[Skipped] = field(default_factory=list)  # videos whose frames are lost, and their files as well
 
 
-def make_plan(source: Source, table: pa.Table, transcribe: bool) -> Plan:
-    """Compare a source with an index. Failed videos are tried again: a limit may have been raised."""
+def make_plan(source: Source, table: pa.Table, transcribe: bool, lost: Mapping[int, str]) -> Plan:
+    """Compare a source with an index. Failed videos are tried again: a limit may have been raised.
+
+    `lost`: the rows whose frames are no longer there, with the reason.
+    """
     plan = Plan()
     positions = latest_positions(table)
     known = table.select(_KNOWN).to_pylist()
@@ -51,17 +56,26 @@ def make_plan(source: Source, table: pa.Table, transcribe: bool) -> Plan:
                 plan.rows.append(row_of(item, {"status": "absent"}, fingerprint))
             continue
         change = _change(row, item, fingerprint, transcribe)
+        if item.media and change != "other file" and positions[item.id] in lost:
+            change = "again"
+            plan.healed.add(item.id)
         if change == "other file":
             reason = f"its id {item.id!r} is taken by {row['source']}. Give it another name, or ingest it elsewhere."
             plan.clashes[item.id] = Skipped(name_of(item), reason)
         elif change == "again":
-            plan.before[item.id] = _whole_row(table, positions[item.id])
+            plan.before[item.id] = whole_row(table, positions[item.id])
+            if item.id in plan.healed:
+                plan.before[item.id]["status"] = "failed"  # there is nothing to keep
             plan.todo.append(item)
         else:
             plan.already_done += bool(item.media or item.captions)
             if change == "elsewhere" or _has_new_annotations(item, row):
-                before = _whole_row(table, positions[item.id])
+                before = whole_row(table, positions[item.id])
                 plan.rows.append(renewed(row_of(item, before, fingerprint), before))
+    for video_id, position in positions.items():
+        if position in lost and video_id not in plan.healed:
+            reason = f"its frames are lost ({lost[position]}), and it is not in the source. Ingest it from where it is."
+            plan.lost.append(Skipped(known[position]["source"] or video_id, reason))
     plan.todo.sort(key=_size, reverse=True)  # long ones first, so that no worker is left alone with one at the end
     return plan
 
@@ -117,11 +131,6 @@ def renewed(row: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
         row |= {key: before[key] for key in _FRAME_COLUMNS}
         media = old_media
     return {**row, "fingerprint": f"{media}+{captions}"}
-
-
-def _whole_row(table: pa.Table, position: int) -> dict[str, Any]:
-    row: dict[str, Any] = table.slice(position, 1).to_pylist()[0]
-    return row
 
 
 def _has_new_annotations(item: Item, row: dict[str, Any]) -> bool:

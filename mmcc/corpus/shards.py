@@ -1,14 +1,14 @@
 """Frames on disk: ingest appends them to shards, training reads them in any order.
 
-A shard is an Arrow IPC stream. Each record batch holds up to 256 frames of one video, so a long video is written
-as it is decoded, and a segment of it is read without the rest. The index holds the position of every batch, so reading
-needs no footer: a shard can be read while it grows, and a killed writer leaves at most some bytes that no row refers
-to.
+A shard is an Arrow IPC stream. Each record batch holds up to 16 frames of one video, so a long video is written
+as it is decoded, and a segment of it is read without the rest. The index holds the position and the checksum of every
+batch, so reading needs no footer: a shard can be read while it grows, and a killed writer leaves at most some bytes
+that no row refers to.
 """
 
 from __future__ import annotations
 
-import os
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,24 +16,31 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from mmcc.corpus.format import FRAMES_SCHEMA, Encoding, Manifest, shard_path
+from mmcc.corpus.format import END_OF_STREAM, FRAMES_SCHEMA, Encoding, Manifest, shard_path
 from mmcc.errors import InputError, OutputError
+from mmcc.files import flush_to_disk
 from mmcc.media.jpeg import decode_jpeg
 
 SHARD_BYTES = 512 << 20  # a shard is closed beyond this size: few files, none too large to copy
-_BATCH_FRAMES = 256
+# Any 64 frames lie in at most five batches of 16, which have 80: a quarter more. With what a batch says about its
+# frames, and frames of unequal size, a segment takes at most half as much again as its frames.
+BATCH_FRAMES = 16
 _BATCH_BYTES = 8 << 20
-_END_OF_STREAM = b"\xff\xff\xff\xff\x00\x00\x00\x00"
+_MOST_REMEMBERED = 1 << 20  # batches known to be sound: at most some 100 MB
+_MISSING = "Run the command that wrote it again (ingest or embed): it makes anew what is missing."
+_DAMAGED = "Remove it, and run the command that wrote it again (ingest or embed): it makes anew what is missing."
 
 
 class FrameRun(NamedTuple):
-    """The position of a run of frames in its shard."""
+    """The position of a run of frames in its shard, and the checksum of what is there."""
 
     offset: int
     length: int
     frames: int
+    crc32: int | None = None  # none in a corpus of format version 1
 
 
 class ShardWriter:
@@ -65,15 +72,14 @@ class ShardWriter:
         self._times.append(time)
         self._frames.append(frame)
         self._bytes += len(frame)
-        if len(self._frames) == _BATCH_FRAMES or self._bytes >= _BATCH_BYTES:
+        if len(self._frames) == BATCH_FRAMES or self._bytes >= _BATCH_BYTES:
             self._flush(video_id)
 
     def finish(self, video_id: str) -> list[FrameRun]:
-        """Put the video's frames safely on disk, and return their positions."""
+        """Write the rest of the video's frames, and return their positions. The index makes them permanent."""
         self._flush(video_id)
         with self._writing():
             self._file.flush()
-            os.fsync(self._file.fileno())
         self._finished = self._file.tell()
         batches = self._batches
         self._begin()
@@ -96,10 +102,69 @@ class ShardWriter:
         columns = [[video_id] * len(self._frames), self._times, self._frames]
         arrays = [pa.array(values, field.type) for values, field in zip(columns, FRAMES_SCHEMA, strict=True)]
         message = pa.record_batch(arrays, schema=FRAMES_SCHEMA).serialize()
-        self._batches.append(FrameRun(self._file.tell(), message.size, len(self._frames)))
+        self._batches.append(FrameRun(self._file.tell(), message.size, len(self._frames), zlib.crc32(message)))
         with self._writing():
             self._file.write(message)
         self._times, self._frames, self._bytes = [], [], 0
+
+
+def shard_numbers(folder: Path) -> list[int]:
+    return sorted(int(path.stem) for path in (folder / "shards").glob("*.arrow") if path.stem.isdigit())
+
+
+def next_shard(folder: Path, table: pa.Table) -> int:
+    """A number that no shard has had: rows may name one that is lost."""
+    return 1 + max([*shard_numbers(folder), *ends_of_shards(table)], default=-1)
+
+
+def ends_of_shards(table: pa.Table) -> dict[int, int]:
+    """Where the last frames that rows name end, by shard."""
+    ends: dict[int, int] = {}
+    for shard, end in zip(*_ends_of_rows(table), strict=True):
+        if end:
+            ends[shard] = max(ends.get(shard, 0), end)
+    return ends
+
+
+def _ends_of_rows(table: pa.Table) -> tuple[list[int], list[int]]:
+    """The shard of each row's frames, and where they end in it; 0 if it has none."""
+    shards: list[int] = []
+    ends: list[int] = []
+    for batch in table.select(["shard", "batches"]).to_batches():
+        runs, rows = pc.list_flatten(batch.column("batches")), pc.list_parent_indices(batch.column("batches"))
+        end = np.zeros(batch.num_rows, np.int64)
+        stop = pc.add(runs.field("offset"), runs.field("length"))
+        np.maximum.at(end, rows.to_numpy(zero_copy_only=False), stop.to_numpy(zero_copy_only=False))
+        shards += pc.fill_null(batch.column("shard"), -1).to_pylist()
+        ends += end.tolist()
+    return shards, ends
+
+
+def lost_frames(folder: Path, table: pa.Table) -> dict[int, str]:
+    """Rows whose frames are no longer there, with the reason: their shard is missing, or shorter than it was."""
+    sizes = {number: shard_path(folder, number).stat().st_size for number in shard_numbers(folder)}
+    lost = {}
+    for row, (shard, end) in enumerate(zip(*_ends_of_rows(table), strict=True)):
+        if end > sizes.get(shard, 0):
+            name = shard_path(folder, shard).name
+            lost[row] = f"shards/{name} {'is too short' if shard in sizes else 'is missing'}"
+    return lost
+
+
+def seal_shards(folder: Path, table: pa.Table, sealed: int) -> int:
+    """Make every shard a complete Arrow stream, including those that a killed run left open, and remove those that no
+    row names. Shards with a number below `sealed` stay as they are: somebody may be reading them. Returns the next
+    `sealed`."""
+    ends = ends_of_shards(table)
+    for shard in shard_numbers(folder):
+        path = shard_path(folder, shard)
+        if shard < sealed:
+            continue
+        if shard not in ends:
+            path.unlink()
+        elif path.stat().st_size >= ends[shard]:
+            seal(path, ends[shard])
+    return max(sealed, 1 + max(shard_numbers(folder), default=-1))
 
 
 def seal(path: Path, length: int) -> None:
@@ -107,48 +172,86 @@ def seal(path: Path, length: int) -> None:
     with path.open("r+b") as file:
         file.truncate(length)
         file.seek(length)
-        file.write(_END_OF_STREAM)
+        file.write(END_OF_STREAM)
+    flush_to_disk(path)
 
 
 class ShardReader:
-    """Reads frames of a corpus by position. Maps each shard once; keeps nothing else in memory."""
+    """Reads frames of a corpus by position. Maps each shard once, and checks each batch once.
+
+    Bytes reach the decoders only after their checksum was found right and their structure valid.
+    """
 
     def __init__(self, folder: Path, manifest: Manifest) -> None:
         self._folder, self._encoding = folder, manifest.encoding
         self._maps: dict[int, pa.Buffer] = {}
+        self._sound: set[int] = set()  # batches, each by its shard and offset in one number
 
     def batch(self, shard: int, where: FrameRun, shape: tuple[int, ...]) -> StoredFrames:
-        path = shard_path(self._folder, shard)
+        column, path = self.record_batch(shard, where).column(2), shard_path(self._folder, shard)
         try:
-            if shard not in self._maps or self._maps[shard].size < where.offset + where.length:
-                with pa.memory_map(str(path)) as source:
-                    self._maps[shard] = source.read_buffer()
-            message = self._maps[shard].slice(where.offset, where.length)
-            column = pa.ipc.read_record_batch(message, FRAMES_SCHEMA).column(2)
-            if len(column) != where.frames:
-                raise pa.ArrowInvalid(f"{len(column)} frames where the index says {where.frames}")
-            return StoredFrames(column, self._encoding, shape)
-        except (OSError, IndexError, ValueError, pa.ArrowException) as error:
-            raise InputError(path, f"cannot be read ({error})", "Copy it again, or ingest into a new folder.") from None
+            return StoredFrames(column, self._encoding, shape, path)
+        except (ValueError, TypeError) as error:  # in a corpus of format version 1, which has no checksums
+            raise InputError(path, f"has frames of another size ({error})", _DAMAGED) from None
+
+    def record_batch(self, shard: int, where: FrameRun) -> pa.RecordBatch:
+        """The columns of some frames, undecoded."""
+        path, key = shard_path(self._folder, shard), shard << 44 | where.offset
+        try:
+            message = self._message(path, shard, where)
+            if key in self._sound:
+                return pa.ipc.read_record_batch(message, FRAMES_SCHEMA)
+            if where.crc32 is not None and zlib.crc32(message) != where.crc32:
+                raise pa.ArrowInvalid(f"the checksum of {where.frames} frames at byte {where.offset:,} is wrong")
+            batch = pa.ipc.read_record_batch(message, FRAMES_SCHEMA)
+            batch.validate(full=True)
+            if len(batch) != where.frames:
+                raise pa.ArrowInvalid(f"{len(batch)} frames where the index says {where.frames}")
+        except FileNotFoundError:
+            raise InputError(path, "is missing", _MISSING) from None
+        except (OSError, EOFError, IndexError, ValueError, pa.ArrowException) as error:
+            raise InputError(path, f"cannot be read ({error})", _DAMAGED) from None
+        self._remember(key)
+        return batch
+
+    def _message(self, path: Path, shard: int, where: FrameRun) -> pa.Buffer:
+        end = where.offset + where.length
+        if shard not in self._maps or self._maps[shard].size < end:
+            with pa.memory_map(str(path)) as source:
+                self._maps[shard] = source.read_buffer()
+        if self._maps[shard].size < end:
+            raise pa.ArrowInvalid(f"it ends before byte {end:,}")
+        return self._maps[shard].slice(where.offset, where.length)
+
+    def _remember(self, key: int) -> None:
+        if len(self._sound) >= _MOST_REMEMBERED:
+            self._sound.clear()  # to check them again costs less than the memory
+        self._sound.add(key)
 
 
 class StoredFrames:
     """The frames of one record batch, undecoded, straight from the memory map."""
 
-    def __init__(self, column: pa.BinaryArray, encoding: Encoding, shape: tuple[int, ...]) -> None:
+    __slots__ = ("_data", "_offsets", "_path", "_values")
+
+    def __init__(self, column: pa.BinaryArray, encoding: Encoding, shape: tuple[int, ...], path: Path) -> None:
         _, offsets, data = column.buffers()
-        self._offsets: Sequence[int] = np.frombuffer(offsets, np.int32)[: len(column) + 1].tolist()
-        self._jpeg = encoding == "jpeg"
-        self._data = memoryview(data).cast("B")
-        if not self._jpeg:
-            dtype = np.uint8 if encoding == "raw" else np.float32
-            self._values: NDArray[Any] = np.frombuffer(data, dtype, count=self._offsets[-1] // np.dtype(dtype).itemsize)
-            self._values = self._values.reshape(len(column), *shape)
+        places: Sequence[int] = np.frombuffer(offsets, np.int32)[: len(column) + 1].tolist()
+        self._path = path
+        self._values: NDArray[Any] | None = None
+        if encoding == "jpeg":
+            self._offsets, self._data = places, memoryview(data).cast("B")
+        else:
+            dtype = np.dtype(np.uint8 if encoding == "raw" else np.float32)
+            self._values = np.frombuffer(data, dtype, places[-1] // dtype.itemsize).reshape(len(column), *shape)
 
     def read_into(self, out: NDArray[Any], frames: range) -> None:
         """Decode the given frames into out[0], out[1], …"""
-        if not self._jpeg:
+        if self._values is not None:
             out[:] = self._values[frames.start : frames.stop : frames.step]
             return
-        for place, frame in zip(out, frames, strict=True):
-            decode_jpeg(self._data[self._offsets[frame] : self._offsets[frame + 1]], place)
+        try:
+            for place, frame in zip(out, frames, strict=True):
+                decode_jpeg(self._data[self._offsets[frame] : self._offsets[frame + 1]], place)
+        except ValueError as error:  # in a corpus of format version 1, which has no checksums
+            raise InputError(self._path, f"has a frame that is no JPEG ({error})", _DAMAGED) from None

@@ -59,6 +59,7 @@ class Summary:
     uncaptioned: list[str] = field(default_factory=list)
     partial: list[dict[str, Any]] = field(default_factory=list)
     failed: list[dict[str, str]] = field(default_factory=list)
+    lost: list[dict[str, str]] = field(default_factory=list)  # videos whose frames are no longer on disk
     embeddings: list[str] = field(default_factory=list)  # the encoders whose vectors are stored, by name
 
 
@@ -125,6 +126,7 @@ def summarize(corpus: Corpus, watch: Callable[[list[str]], Iterable[str]] = iter
         for key, task in corpus.tasks.items()
     }
     summary.failed += manifest.skipped
+    summary.lost = [{"path": corpus[key].details["source"] or key, "reason": why} for key, why in corpus.lost().items()]
     return summary
 
 
@@ -186,6 +188,8 @@ def render_ingest(report: IngestReport, output: Path) -> str:
     ]
     if report.absent:
         lines.append(f"{report.absent:,} listed videos not found (--videos and --captions set their folders)")
+    if report.healed:
+        lines.append(f"{report.healed:,} of them read again, since their frames were lost")
     if report.others:
         lines.append(f"{report.others:,} more videos are in the corpus, from elsewhere or no longer in the source")
     if report.segments:
@@ -236,6 +240,8 @@ def render_summary(summary: Summary) -> str:
     lines += _listed("partly decoded", partial)
     lines += _listed("skipped", [f"{f['path']}: {f['reason']}" for f in s.failed])
     lines += _listed("without captions", s.uncaptioned)
+    lost = [f"{f['path']}: {f['reason']}" for f in s.lost]
+    lines += _listed("whose frames are lost (the same ingest again reads them anew)", lost)
     return "\n".join(lines)
 
 

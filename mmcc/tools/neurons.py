@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from numpy.typing import NDArray
 
 from mmcc.corpus import Corpus
+from mmcc.corpus.index import state_of
 from mmcc.errors import InputError
 from mmcc.tools.cache import Answer, Cache
 from mmcc.tools.familiar import domain_warnings
@@ -99,12 +100,9 @@ def find_neurons(
 
 
 def fingerprint(corpus: Corpus) -> str:
-    """Identifies the current state of a corpus: its settings, and every row of its index."""
-    digest = hashlib.sha256(str(corpus.path.resolve()).encode("utf-8", "surrogatepass"))
-    for name in ("manifest.json", "index.arrow"):
-        with (corpus.path / name).open("rb") as file:
-            digest.update(hashlib.file_digest(file, "sha256").digest())
-    return digest.hexdigest()
+    """Identifies a corpus by its place and its present state."""
+    place = str(corpus.path.resolve()).encode("utf-8", "surrogatepass")
+    return hashlib.sha256(place + state_of(corpus.path).encode()).hexdigest()
 
 
 def _dissect(model: ToolModel, corpus: Corpus, cache: Cache, asked: list[str], each: int, progress: Any) -> Answer:

@@ -36,6 +36,7 @@ from mmcc.arrays import map_array, read_header
 from mmcc.checksums import MANIFEST, damage_of, damages, quick_checksum, read_manifest, seal
 from mmcc.corpus import Corpus
 from mmcc.corpus.format import is_corpus
+from mmcc.corpus.index import state_of
 from mmcc.errors import InputError
 from mmcc.evaluation.search import SearchableNodes
 from mmcc.files import flush_to_disk, is_draft, sync_folder, writing
@@ -89,10 +90,7 @@ class Library:
 def open_library(model: ToolModel, source: Path, cache: Cache, progress: Begin | None = None) -> Library:
     """Cheap for a corpus; the videos of a folder are read the first time."""
     if is_corpus(source):
-        digest = hashlib.sha256((source / "manifest.json").read_bytes())
-        with (source / "index.arrow").open("rb") as file:
-            digest.update(hashlib.file_digest(file, "sha256").digest())
-        return Library(source, Corpus.open(source), [], digest.hexdigest(), [], [])
+        return Library(source, Corpus.open(source), [], state_of(source), [], [])
     opened = open_footage(model, [source], cache, **({"progress": progress} if progress else {}))
     digest = hashlib.sha256("\n".join(each.key for each in opened.footage).encode())
     return Library(source, None, opened.footage, digest.hexdigest(), opened.skipped, opened.notes)

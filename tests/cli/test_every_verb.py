@@ -78,7 +78,7 @@ def test_every_verb_is_here(hostile, tmp_path):
     assert set(commands(hostile, tmp_path)) | MEASURED_ELSEWHERE == {verb.__name__ for verb in VERBS}
     takes_json = {verb.__name__ for verb in VERBS if "json" in inspect.signature(verb).parameters}
     assert takes_json == {verb.__name__ for verb in VERBS} - WITHOUT_JSON
-    assert {path.stem for path in FOLDER.glob("*.json")} == takes_json | {"config", "error", "verify"}
+    assert {path.stem for path in FOLDER.glob("*.json")} == takes_json | {"config", "error", "verify", "upgrade"}
 
 
 @pytest.mark.slow

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from mmcc.corpus import Corpus
+from mmcc.corpus.adding import adding_to, complete
 from mmcc.corpus.format import Manifest, shard_path
-from mmcc.corpus.index import IndexWriter
 from mmcc.corpus.shards import ShardWriter
 from mmcc.corpus.source import Task
 
@@ -23,7 +23,7 @@ def write_corpus(folder: Path) -> Corpus:
         "7": Task("7", "Fry an onion", ("cut the onion", "heat oil", "add onion to pan")),
         "8": Task("8", "Rest", ()),
     }
-    Manifest("raw", 1.0, 8, tasks=tasks, complete=True).save(folder)
+    manifest = Manifest("raw", 1.0, 8, tasks=tasks)
     writer = ShardWriter(shard_path(folder, 0))
     for time in range(3):
         writer.add("a", float(time), bytes(8 * 8 * 3))
@@ -41,7 +41,7 @@ def write_corpus(folder: Path) -> Corpus:
         {"id": "c", "status": "failed", "reason": "broken", "source": "c.mp4", "tasks": ["7"], "split": "train"},
         {"id": "d", "status": "absent", "tasks": ["7", "8"], "split": "train", "steps": shown((1, 0, 1))},
     ]  # fmt: skip
-    index = IndexWriter(folder)
-    index.append(rows)
-    index.close()
+    with adding_to(folder, manifest) as index:
+        index.append(rows)
+    complete(folder, manifest, index)
     return Corpus.open(folder)

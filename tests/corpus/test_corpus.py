@@ -1,7 +1,7 @@
 """What was put into a corpus is what comes out, frame by frame, from any segment."""
 
-import json
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import closing
 from dataclasses import asdict
 from multiprocessing import get_context
 from pathlib import Path
@@ -13,9 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mmcc.corpus import Corpus
-from mmcc.corpus.format import SPLITS, Manifest, is_corpus, shard_path, split_of
-from mmcc.corpus.index import IndexWriter
-from mmcc.corpus.shards import ShardWriter, seal
+from mmcc.corpus.adding import adding_to, complete
+from mmcc.corpus.checksums import with_checksum, without_checksum
+from mmcc.corpus.format import SPLITS, Manifest, index_folder, is_corpus, shard_path, split_of
+from mmcc.corpus.shards import ShardWriter
 from mmcc.corpus.source import LabelledClip, Task
 from mmcc.errors import InputError
 from mmcc.media.jpeg import encode_jpeg
@@ -36,25 +37,28 @@ def picture(encoding: str, number: int) -> np.ndarray:
 def build(folder: Path, encoding: str, videos: dict[str, list[float]], **rows: object) -> Corpus:
     """A corpus with the given frame times, written by the real writers."""
     (folder / "shards").mkdir(parents=True)
-    Manifest(encoding, 1.0, 7 if encoding == "float32" else 32, tasks={"1": Task("1", "Soup", ("cut", "boil"))}).save(
-        folder
-    )
-    index, shard = IndexWriter(folder), ShardWriter(shard_path(folder, 0))
-    end = 0
-    for video_id, times in videos.items():
-        for number, time in enumerate(times):
-            frame = picture(encoding, number)
-            shard.add(video_id, time, encode_jpeg(frame, 95) if encoding == "jpeg" else frame.tobytes())
-        batches = shard.finish(video_id)
-        end = batches[-1].offset + batches[-1].length if batches else end
-        height, width = (0, 0) if encoding == "float32" else SHAPES[encoding][:2]
-        index.append([{"id": video_id, "status": "ok", "split": split_of(video_id), "times": times, "shard": 0,
-                       "height": height, "width": width, "duration": (times or [0])[-1] + 1,
-                       "batches": [batch._asdict() for batch in batches], **rows}])  # fmt: skip
-    shard.close()
-    index.close()
-    seal(shard_path(folder, 0), end)
+    size, tasks = 7 if encoding == "float32" else 32, {"1": Task("1", "Soup", ("cut", "boil"))}
+    manifest, shard = Manifest(encoding, 1.0, size, "short", tasks=tasks), ShardWriter(shard_path(folder, 0))
+    with adding_to(folder, manifest) as index, closing(shard):
+        for video_id, times in videos.items():
+            for number, time in enumerate(times):
+                frame = picture(encoding, number)
+                shard.add(video_id, time, encode_jpeg(frame, 95) if encoding == "jpeg" else frame.tobytes())
+            batches = shard.finish(video_id)
+            height, width = (0, 0) if encoding == "float32" else SHAPES[encoding][:2]
+            index.append([{"id": video_id, "status": "ok", "split": split_of(video_id), "times": times, "shard": 0,
+                           "height": height, "width": width, "duration": (times or [0])[-1] + 1,
+                           "batches": [batch._asdict() for batch in batches], **rows}])  # fmt: skip
+    complete(folder, manifest, index)
     return Corpus.open(folder)
+
+
+def add_rows(folder: Path, *rows: dict[str, object]) -> None:
+    """To a corpus that is complete."""
+    manifest = Manifest.load(folder)
+    with adding_to(folder, manifest) as index:
+        index.append(list(rows))
+    complete(folder, manifest, index)
 
 
 @pytest.mark.parametrize("encoding", SHAPES)
@@ -110,9 +114,7 @@ def test_a_corpus_can_be_iterated_over(tmp_path):
 
 def test_iteration_skips_failed_videos(tmp_path):
     corpus = build(tmp_path / "c", "raw", {"a": [0.0]})
-    writer = IndexWriter(corpus.path)
-    writer.append([{"id": "bad", "status": "failed", "reason": "broken"}, {"id": "away", "status": "absent"}])
-    writer.close()
+    add_rows(corpus.path, {"id": "bad", "status": "failed", "reason": "broken"}, {"id": "away", "status": "absent"})
     corpus = Corpus.open(corpus.path)
     assert corpus.ids == ["a"]
     assert {name: corpus[name].status for name in corpus.rows()} == {"a": "ok", "away": "absent", "bad": "failed"}
@@ -161,6 +163,12 @@ def test_a_video_taken_back_leaves_no_trace(tmp_path):
     assert (tmp_path / "s.arrow").stat().st_size == batch.offset + batch.length
 
 
+def part(folder: Path) -> Path:
+    """The only part of its index."""
+    (found,) = index_folder(folder).iterdir()
+    return found
+
+
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
@@ -168,8 +176,9 @@ def test_a_video_taken_back_leaves_no_trace(tmp_path):
         (lambda c: (c / "manifest.json").write_text("{"), "damaged"),
         (lambda c: (c / "manifest.json").write_text('{"format": "other"}'), "damaged"),
         (lambda c: (c / "manifest.json").write_text('{"format": "mmcc-corpus", "version": 99}'), "version 99"),
-        (lambda c: (c / "index.arrow").unlink(), "cannot be read"),
-        (lambda c: (c / "index.arrow").write_bytes(b""), "has no videos yet"),
+        (lambda c: part(c).unlink(), r"index/00000000-00000000-\w{8}\.arrow: is missing"),
+        (lambda c: part(c).write_bytes(b""), r"\.arrow: (cannot be read|is damaged)"),
+        (lambda c: part(c).write_bytes(part(c).read_bytes()[:-1]), r"\.arrow: is damaged \(its checksum is wrong"),
     ],
 )
 def test_a_damaged_corpus_is_refused_with_its_cause(tmp_path, damage, message):
@@ -182,7 +191,9 @@ def test_a_damaged_corpus_is_refused_with_its_cause(tmp_path, damage, message):
 def test_a_corpus_is_recognised_among_other_folders(tmp_path):
     build(tmp_path / "c", "raw", {"a": [0.0]})
     assert is_corpus(tmp_path / "c")
-    assert not is_corpus(tmp_path) and not is_corpus(tmp_path / "nowhere") and not is_corpus(tmp_path / "c/index.arrow")
+    assert (
+        not is_corpus(tmp_path) and not is_corpus(tmp_path / "nowhere") and not is_corpus(tmp_path / "c/manifest.json")
+    )
 
 
 def test_a_missing_or_short_shard_is_named(tmp_path):
@@ -197,7 +208,7 @@ def test_a_missing_or_short_shard_is_named(tmp_path):
 
 WRONG = {
     "format": [3, None],
-    "version": ["1", 1.5, None, [1]],
+    "version": ["1", 1.5, None, [1], 0, 1],
     "encoding": ["mp3", 5, None],
     "fps": ["1", 0, -1, None, [], True],
     "size": ["32", 3.5, -1, None],
@@ -209,19 +220,20 @@ WRONG = {
     "tasks": [[], {"1": []}, {"1": {"id": "1"}}, {"1": {**asdict(Task("1", "t", ())), "steps": [3]}}],
     "sealed": ["0", -1, None],
     "complete": ["yes", 1, None],
+    "index": [{}, None, [3], "00000000-00000000-00000000.arrow"],
 }
 
 
 @pytest.mark.parametrize("name", WRONG)
 def test_a_manifest_of_wrong_types_is_damaged(tmp_path, name):
     Manifest("raw", 1.0, 32).save(tmp_path)
-    IndexWriter(tmp_path).close()
-    sound = json.loads((tmp_path / "manifest.json").read_text())
+    sound, _ = without_checksum((tmp_path / "manifest.json").read_bytes())
     assert len(Corpus.open(tmp_path)) == 0
     for wrong in WRONG[name]:
-        (tmp_path / "manifest.json").write_text(json.dumps(sound | {name: wrong}))
+        (tmp_path / "manifest.json").write_bytes(with_checksum(sound | {name: wrong}))
         with pytest.raises(InputError, match="is damaged"):
             Corpus.open(tmp_path)
-    (tmp_path / "manifest.json").write_text(json.dumps({key: value for key, value in sound.items() if key != name}))
+    lacking = {key: value for key, value in sound.items() if key != name}
+    (tmp_path / "manifest.json").write_bytes(with_checksum(lacking))
     with pytest.raises(InputError, match=f"it lacks {name}"):
         Corpus.open(tmp_path)

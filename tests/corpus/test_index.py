@@ -1,64 +1,183 @@
-"""The index survives being cut at any byte, and opens to exactly the rows that were finished."""
+"""The index: what is committed stays, in few files that never change, and whatever is damaged is noticed."""
+
+import random
+import zlib
 
 import pytest
 
-from mmcc.corpus.format import index_path
-from mmcc.corpus.index import IndexWriter, latest_positions, read_index
+from mmcc.corpus import index as module
+from mmcc.corpus.format import Manifest, index_folder
+from mmcc.corpus.index import IndexWriter, Part, latest_positions, open_index, parts_of, state_of
 from mmcc.errors import InputError
 from mmcc.locks import only_writer
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "shards").mkdir()
+    Manifest("raw", 1.0, 32).save(tmp_path)
+    return tmp_path
 
 
 def row(video_id: str, status: str = "ok", **more: object) -> dict[str, object]:
     return {"id": video_id, "status": status, "times": [0.0, 1.0], **more}
 
 
-def ids(folder) -> list[str]:
-    return read_index(index_path(folder)).column("id").to_pylist()
-
-
-def test_rows_can_be_read_as_soon_as_they_are_appended(tmp_path):
-    writer = IndexWriter(tmp_path)
-    writer.append([row("a")])
-    assert ids(tmp_path) == ["a"]
-    writer.append([row("b"), row("c")])
-    assert ids(tmp_path) == ["a", "b", "c"]
-    writer.close()
-
-
-def test_cut_at_any_byte_it_keeps_every_whole_row_and_continues(tmp_path):
-    writer = IndexWriter(tmp_path)
-    ends = [index_path(tmp_path).stat().st_size]
-    for name in "abc":
+def add(folder, *names: str) -> IndexWriter:
+    """A commit for each; and no close, as if it were killed then."""
+    writer = IndexWriter(folder)
+    for name in names:
         writer.append([row(name)])
-        ends.append(index_path(tmp_path).stat().st_size)
-    whole = index_path(tmp_path).read_bytes()
-    for cut in [*range(0, len(whole), 97), *(end + shift for end in ends for shift in (-1, 0, 1))]:
-        index_path(tmp_path).write_bytes(whole[:cut])
-        kept = [name for name, end in zip("abc", ends[1:], strict=True) if end <= cut]
-        again = IndexWriter(tmp_path)
-        again.append([row("z")])  # and no close: killed before it could pack
-        assert ids(tmp_path) == [*kept, "z"]
+        writer.commit()
+    return writer
 
 
-def test_the_last_row_of_an_id_counts_and_packing_drops_the_others(tmp_path):
-    writer = IndexWriter(tmp_path)
+def ids(folder) -> list[str]:
+    return open_index(folder)[1].column("id").to_pylist()
+
+
+def files(folder) -> list[str]:
+    return sorted(path.name for path in index_folder(folder).iterdir())
+
+
+def test_rows_can_be_read_as_soon_as_they_are_committed(folder):
+    writer = IndexWriter(folder)
+    assert ids(folder) == []
+    writer.append([row("a")])
+    writer.append([row("b"), row("c")])
+    assert ids(folder) == []
+    writer.commit()
+    assert ids(folder) == ["a", "b", "c"]
+    add(folder, "d")
+    assert ids(folder) == ["a", "b", "c", "d"] and len(files(folder)) == 2
+
+
+def test_rows_wait_for_a_second_at_most(folder, monkeypatch):
+    now = 100.0
+    monkeypatch.setattr(module, "monotonic", lambda: now)
+    writer = IndexWriter(folder)
+    writer.append([row("a")])
+    now = 100.9
+    writer.append([row("b")])
+    assert ids(folder) == []
+    now = 101.0
+    writer.tick()
+    assert ids(folder) == ["a", "b"]
+    now = 105.0
+    writer.append([row("c")])
+    assert ids(folder) == ["a", "b"], "others may come at the same time"
+    writer.close()
+    assert ids(folder) == ["a", "b", "c"]
+
+
+def test_the_last_row_of_an_id_counts_and_merging_drops_the_others(folder):
+    writer = IndexWriter(folder)
     for name, status in (("b", "failed"), ("a", "ok"), ("b", "ok")):
         writer.append([row(name, status)])
-    assert latest_positions(read_index(index_path(tmp_path))) == {"a": 1, "b": 2}
+        writer.commit()
+    assert latest_positions(open_index(folder)[1]) == {"a": 1, "b": 2}
     writer.close()
-    table = read_index(index_path(tmp_path))
+    table = open_index(folder)[1]
     assert table.select(["id", "status"]).to_pylist() == [{"id": "a", "status": "ok"}, {"id": "b", "status": "ok"}]
-    assert len(table.to_batches()) == 1
+    assert files(folder) == writer.names and writer.names[0].startswith("00000000-00000002-")
 
 
-def test_packing_keeps_all_rows_in_large_batches(tmp_path):
-    writer = IndexWriter(tmp_path)
+def test_at_the_end_all_rows_are_in_large_batches(folder):
+    writer = IndexWriter(folder)
     for number in range(0, 2500, 500):
         writer.append([row(f"{number + k:05d}", times=[float(k)]) for k in range(500)])
+        writer.commit()
     writer.close()
-    table = read_index(index_path(tmp_path))
-    assert table.num_rows == 2500 and len(table.to_batches()) <= 3
+    table = open_index(folder)[1]
+    assert table.num_rows == 2500 and len(table.to_batches()) <= 3 and len(files(folder)) == 1
     assert table.column("times").to_pylist() == [[float(k)] for _ in range(5) for k in range(500)]
+
+
+def test_there_are_few_parts_however_many_commits_there_are(folder, monkeypatch):
+    monkeypatch.setattr(module, "_TOGETHER", 4)
+    monkeypatch.setattr(module, "flush_to_disk", lambda path: None)
+    writer = IndexWriter(folder)
+    for number in range(200):
+        writer.append([row(f"{number:03d}")])
+        writer.commit()
+        assert len(files(folder)) <= 3 * 4, "at most three of each size"
+    assert ids(folder) == [f"{number:03d}" for number in range(200)]
+
+
+def test_a_large_part_is_left_as_it_is(folder, monkeypatch):
+    add(folder, "a", "b").close()
+    (large,) = files(folder)
+    monkeypatch.setattr(module, "_PART_BYTES", (index_folder(folder) / large).stat().st_size)
+    add(folder, "c").close()
+    assert files(folder)[0] == large and len(files(folder)) == 2 and ids(folder) == ["a", "b", "c"]
+
+
+def test_a_merge_that_was_killed_counts_no_row_twice(folder):
+    writer = add(folder, "a", "b", "c")
+    small = {path: path.read_bytes() for path in index_folder(folder).iterdir()}
+    writer.close()
+    for path in random.Random(0).sample(sorted(small), 2):
+        path.write_bytes(small[path])  # those that it had not removed yet
+    assert ids(folder) == ["a", "b", "c"]
+    add(folder, "d").close()
+    assert ids(folder) == ["a", "b", "c", "d"]
+
+
+def test_a_part_that_is_lost_is_missed(folder):
+    add(folder, "a", "b", "c")
+    first, middle, last = sorted(index_folder(folder).iterdir())
+    for lost in (first, middle):
+        content = lost.read_bytes()
+        lost.unlink()
+        for reader in (lambda: ids(folder), lambda: IndexWriter(folder)):
+            with pytest.raises(InputError, match="lacks the part with commits"):
+                reader()
+        lost.write_bytes(content)
+    names = [part.name for part in parts_of(folder)]
+    last.unlink()
+    assert ids(folder) == ["a", "b"], "as before the last commit"
+    with pytest.raises(InputError, match="lacks the part with commits 2 to 2"):
+        parts_of(folder, names)  # the last ingest had ended with it
+
+
+def test_any_flipped_bit_is_noticed(folder):
+    add(folder, "a", "b").close()
+    (path,) = index_folder(folder).iterdir()
+    whole = path.read_bytes()
+    for place in range(0, len(whole), 37):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 1 << place % 8]) + whole[place + 1 :])
+        with pytest.raises(InputError, match="its checksum is wrong"):
+            ids(folder)
+
+
+def test_a_part_of_something_else_is_refused(folder):
+    content = b"not arrow at all"
+    part = Part(0, 0, zlib.crc32(content))
+    index_folder(folder).mkdir()
+    (index_folder(folder) / part.name).write_bytes(content)
+    with pytest.raises(InputError, match="cannot be read"):
+        ids(folder)
+
+
+def test_a_reader_finds_its_way_while_parts_are_merged(folder, monkeypatch):
+    writer = add(folder, "a", "b")
+    read = module.read_part
+
+    def late(folder, part):
+        monkeypatch.setattr(module, "read_part", read)
+        writer.close()  # after the reader has listed the parts
+        return read(folder, part)
+
+    monkeypatch.setattr(module, "read_part", late)
+    assert ids(folder) == ["a", "b"]
+
+
+def test_the_state_of_a_corpus_changes_with_every_commit(folder):
+    states = [state_of(folder)]
+    for name in "abc":
+        add(folder, name)
+        states.append(state_of(folder))
+    assert len(set(states)) == 4 and state_of(folder) == states[-1]
 
 
 def test_a_second_writer_is_refused(tmp_path):
@@ -66,36 +185,3 @@ def test_a_second_writer_is_refused(tmp_path):
         pass
     with only_writer(tmp_path):
         pass
-
-
-def test_damage_in_the_middle_is_not_mistaken_for_an_incomplete_end(tmp_path):
-    writer = IndexWriter(tmp_path)
-    for name in "abcdef":
-        writer.append([row(name)])
-    whole = bytearray(index_path(tmp_path).read_bytes())
-    second = whole.index(b"\xff\xff\xff\xff", len(whole) // 3)
-    whole[second + 5] ^= 0x40  # the length of a message in the middle
-    index_path(tmp_path).write_bytes(whole)
-    for reader in (lambda: IndexWriter(tmp_path), lambda: read_index(index_path(tmp_path))):
-        with pytest.raises(InputError, match="damaged after byte"):
-            reader()
-    assert index_path(tmp_path).read_bytes() == whole, "nothing was cut"
-
-
-def test_a_file_that_is_not_an_index_is_refused(tmp_path):
-    index_path(tmp_path).write_bytes(b"not arrow at all")
-    with pytest.raises(InputError, match="cannot be read"):
-        read_index(index_path(tmp_path))
-
-
-def test_damage_that_looks_like_an_incomplete_end_is_noticed_by_the_count_of_rows(tmp_path):
-    writer = IndexWriter(tmp_path)
-    writer.append([row(name) for name in "abc"])
-    writer.close()
-    whole = bytearray(index_path(tmp_path).read_bytes())
-    whole[whole.rindex(b"\xff\xff\xff\xff") + 5] ^= 0x10  # the length of the one and only batch
-    index_path(tmp_path).write_bytes(whole)
-    for reader in (lambda: IndexWriter(tmp_path, at_least=3), lambda: read_index(index_path(tmp_path), at_least=3)):
-        with pytest.raises(InputError, match="0 complete rows of 3"):
-            reader()
-    assert index_path(tmp_path).read_bytes() == whole, "nothing was cut"

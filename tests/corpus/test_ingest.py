@@ -1,63 +1,23 @@
-"""From a folder to a corpus: whole, resumable at any time, and never taken down by a bad file."""
+"""From a folder to a corpus: whole, and never taken down by a bad file."""
 
-import dataclasses
 import json
 import os
-import random
 import shutil
-import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 import pytest
 
-from mmcc.cli.main import main
 from mmcc.corpus import Corpus
 from mmcc.corpus.find import find_source
-from mmcc.corpus.ingest import IngestSettings, ingest
-from mmcc.corpus.source import LabelledClip, Source, Task
+from mmcc.corpus.ingest import ingest
 from mmcc.corpus.summary import render_ingest
 from mmcc.errors import InputError
 from mmcc.media.sandbox import Limits
 from mmcc.media.video import Sampling
-from tests.forked import Forked
-
-SRT = "1\n00:00:00,500 --> 00:00:02,000\nCut the onion.\n\n2\n00:00:02,500 --> 00:00:04,000\nFry it.\n"
-
-
-def settings(**changes: object) -> IngestSettings:
-    return IngestSettings(**{"sampling": Sampling(size=32), "workers": 1, **changes})
-
-
-def run(folder: Path, output: Path, **changes: object):
-    return ingest(find_source(folder, features="feature_rate" in changes), output, settings(**changes))
-
-
-def content(corpus: Path) -> dict[str, tuple]:
-    """Everything a corpus holds about each video, whatever its shard."""
-    return {
-        video.id: (video.status, video.times.tolist(), video.utterances, video.steps, video.frames().tobytes())
-        for video in Corpus.open(corpus)
-    }
-
-
-@pytest.fixture
-def folder(make_clip, tmp_path) -> Path:
-    """Five narrated clips and the ways a file can be bad."""
-    for number in range(5):
-        make_clip(f"src/soup{number}.mp4", seconds=4 + number)
-        (tmp_path / f"src/soup{number}.srt").write_text(SRT)
-    return tmp_path / "src"
-
-
-def spoil(folder: Path, ffmpeg) -> None:
-    (folder / "noise.mp4").write_bytes(random.Random(0).randbytes(5000))
-    (folder / "empty.mp4").write_bytes(b"")
-    ffmpeg("-f", "lavfi", "-i", "sine", "-t", 1, folder / "voice.mp4")
-    (folder / "soup0.srt").write_bytes(b"\x00\x01 no captions here")
+from tests.corpus.ingesting import SRT, content, run, settings, spoil
 
 
 def test_a_folder_becomes_a_corpus(folder, tmp_path):
@@ -79,41 +39,6 @@ def test_bad_files_are_reported_and_the_others_kept(folder, tmp_path, ffmpeg):
     assert set(reasons) == {"noise.mp4", "empty.mp4", "voice.mp4", "soup0.srt"}
     assert "is empty" in reasons["empty.mp4"] and "no video stream" in reasons["voice.mp4"]
     assert [Path(path).name for path in report.uncaptioned] == ["soup0.mp4"]
-
-
-def test_a_second_run_does_nothing_twice(folder, tmp_path):
-    run(folder, tmp_path / "c")
-    before = {path: path.read_bytes() for path in (tmp_path / "c").rglob("*") if path.is_file()}
-    report = run(folder, tmp_path / "c")
-    assert (report.already_done, report.ingested, report.frames) == (5, 5, 30)
-    assert {path: path.read_bytes() for path in (tmp_path / "c").rglob("*") if path.is_file()} == before
-
-
-def test_new_and_repaired_files_are_ingested(folder, tmp_path, make_clip, ffmpeg):
-    spoil(folder, ffmpeg)
-    run(folder, tmp_path / "c")
-    make_clip("src/extra.mp4", seconds=3)
-    make_clip("src/noise.mp4", seconds=2)
-    (folder / "soup0.srt").write_text(SRT)
-    report = run(folder, tmp_path / "c")
-    assert report.already_done == 4  # soup1 to soup4
-    assert report.ingested == 7 and {Path(path).name for path, _ in report.skipped} == {"empty.mp4", "voice.mp4"}
-    assert len(Corpus.open(tmp_path / "c")["soup0"].utterances) == 2
-
-
-def test_a_file_that_failed_at_a_limit_is_tried_again(folder, tmp_path):
-    tight = settings(sampling=Sampling(size=32, max_seconds=5.5))
-    report = ingest(find_source(folder), tmp_path / "c", tight)
-    assert report.ingested == 2 and all("--max-hours" in reason for _, reason in report.skipped)
-    assert run(folder, tmp_path / "c").ingested == 5
-
-
-def test_two_videos_with_one_id_do_not_replace_each_other(folder, tmp_path, make_clip):
-    run(folder, tmp_path / "c")
-    make_clip("other/soup1.mp4", seconds=2)
-    report = run(tmp_path / "other", tmp_path / "c")
-    assert [Path(path).name for path, _ in report.skipped] == ["soup1.mp4"]
-    assert len(Corpus.open(tmp_path / "c")["soup1"].times) == 5
 
 
 def test_other_settings_need_another_folder(folder, tmp_path):
@@ -207,111 +132,6 @@ def test_features_replace_video(tmp_path):
     assert video.times.tolist() == [number / 2 for number in range(40)] and len(video.utterances) == 2
 
 
-def test_a_video_that_can_no_longer_be_read_keeps_its_frames(folder, tmp_path):
-    run(folder, tmp_path / "c")
-    (folder / "soup2.mp4").write_bytes(b"overwritten by mistake")
-    report = run(folder, tmp_path / "c")
-    assert [Path(path).name for path, _ in report.skipped] == ["soup2.mp4"]
-    assert "is kept" in report.skipped[0].reason and report.ingested == 5
-    assert len(Corpus.open(tmp_path / "c")["soup2"].times) == 6
-
-
-def test_files_no_longer_found_stay_in_the_corpus(folder, tmp_path, make_clip):
-    run(folder, tmp_path / "c")
-    (folder / "soup1.srt").unlink()
-    (folder / "soup2.mp4").unlink()
-    make_clip("src/new.mp4", seconds=2)
-    report = run(folder, tmp_path / "c")
-    corpus = Corpus.open(tmp_path / "c")
-    assert len(corpus["soup1"].utterances) == 2 and len(corpus["soup2"].times) == 6
-    assert report.others == 1 and report.already_done == 4 and "new" in corpus
-
-
-def test_annotations_reach_videos_already_ingested(folder, tmp_path):
-    run(folder, tmp_path / "c")
-    source = find_source(folder)
-    labelled = dataclasses.replace(
-        source.items[0], tasks=("7",), steps=(LabelledClip(1, 0.0, 2.0),), split="validation"
-    )
-    source.items[0], source.tasks["7"] = labelled, Task("7", "Soup", ("stir",))
-    assert ingest(source, tmp_path / "c", settings()).already_done == 5
-    video = Corpus.open(tmp_path / "c")[labelled.id]
-    assert video.steps == [LabelledClip(1, 0, 2)] and video.split == "validation" and len(video.times) == 4
-    assert run(folder, tmp_path / "c").already_done == 5  # a plain folder contradicts nothing
-    assert Corpus.open(tmp_path / "c")[labelled.id].steps == [LabelledClip(1, 0, 2)]
-
-
-def test_a_changed_file_keeps_its_annotations_and_its_captions(folder, tmp_path, make_clip):
-    source = find_source(folder)
-    labelled = dataclasses.replace(source.items[1], tasks=("7",), steps=(LabelledClip(1, 0.0, 2.0),), split="test")
-    source.items[1], source.tasks["7"] = labelled, Task("7", "Soup", ("stir",))
-    ingest(source, tmp_path / "c", settings())
-    (folder / "soup1.srt").unlink()
-    make_clip("src/soup1.mp4", seconds=3)
-    assert run(folder, tmp_path / "c").already_done == 4
-    video = Corpus.open(tmp_path / "c")["soup1"]
-    assert len(video.times) == 3 and video.steps == [LabelledClip(1, 0, 2)] and video.split == "test"
-    assert len(video.utterances) == 2 and video.details["caption_kind"] == "manual"
-    assert run(folder, tmp_path / "c").already_done == 5
-
-
-def test_new_captions_alone_leave_the_frames(folder, tmp_path):
-    run(folder, tmp_path / "c")
-    (folder / "soup1.srt").write_text("1\n00:00:00,500 --> 00:00:02,000\nCut two onions.\n")
-    source = find_source(folder)
-    source.items = [dataclasses.replace(item, media=None) for item in source.items]
-    assert ingest(source, tmp_path / "c", settings()).already_done == 4
-    video = Corpus.open(tmp_path / "c")["soup1"]
-    assert [utterance.text for utterance in video.utterances] == ["Cut two onions."]
-    assert len(video.times) == 5 and video.frames().std() > 20
-    assert run(folder, tmp_path / "c").already_done == 5
-
-
-def test_a_video_that_was_only_listed_keeps_its_annotations_when_it_is_found(folder, tmp_path):
-    source = find_source(folder)
-    away = dataclasses.replace(
-        source.items[0], media=None, captions=None, tasks=("7",), steps=(LabelledClip(1, 0.0, 2.0),)
-    )
-    ingest(Source([away], {"7": Task("7", "Soup", ("stir",))}), tmp_path / "c", settings())
-    assert run(folder, tmp_path / "c").ingested == 5
-    assert Corpus.open(tmp_path / "c")["soup0"].steps == [LabelledClip(1, 0, 2)]
-
-
-def test_a_moved_folder_is_resumed_like_any_other(folder, tmp_path, make_clip):
-    run(folder, tmp_path / "c")
-    folder.rename(tmp_path / "moved")
-    for path in (tmp_path / "moved").iterdir():
-        os.utime(path, (1, 1))  # as a copy would
-    assert run(tmp_path / "moved", tmp_path / "c").already_done == 5
-    (tmp_path / "moved" / "soup3.srt").write_text(SRT + "\n3\n00:00:05,000 --> 00:00:06,000\nEat it.\n")
-    make_clip("moved/soup2.mp4", seconds=2)
-    report = run(tmp_path / "moved", tmp_path / "c")
-    assert report.already_done == 3 and not report.skipped
-    corpus = Corpus.open(tmp_path / "c")
-    assert len(corpus["soup3"].utterances) == 3 and len(corpus["soup2"].times) == 2
-
-
-def test_a_file_is_judged_by_its_state_before_it_was_read(folder, tmp_path, make_clip):
-    def replace_meanwhile(total):
-        make_clip("src/soup4.mp4", seconds=2)  # between the plan and the worker's reading
-        return lambda path, share: None
-
-    ingest(find_source(folder), tmp_path / "c", settings(), replace_meanwhile)
-    assert run(folder, tmp_path / "c").already_done == 4  # soup4 is read again
-
-
-def test_frames_that_somebody_reads_stay_where_they_are(folder, tmp_path, make_clip):
-    run(folder, tmp_path / "c", workers=1)
-    reader = Corpus.open(tmp_path / "c")
-    before = {video.id: video.frames().tobytes() for video in reader}
-    for seconds in (3, 2):
-        for number in range(5):
-            make_clip(f"src/soup{number}.mp4", seconds=seconds)
-        run(folder, tmp_path / "c", workers=1)
-    assert {video.id: video.frames().tobytes() for video in reader} == before
-    assert [len(video.times) for video in Corpus.open(tmp_path / "c")] == [2] * 5
-
-
 def test_names_that_are_not_text_are_ingested_like_others(make_clip, tmp_path):
     clip = make_clip("clip.mp4", seconds=2)
     (tmp_path / "src").mkdir()
@@ -342,61 +162,6 @@ def test_most_arrays_decide_how_many_dims_a_corpus_has(tmp_path):
         np.save(tmp_path / "src" / f"{name}.npy", np.zeros((3, 4), np.float32))
     report = run(tmp_path / "src", tmp_path / "c", feature_rate=1.0)
     assert report.ingested == 3 and "has 9 dims, but the corpus has 4" in report.skipped[0].reason
-
-
-def ingest_command(folder: Path, output: Path) -> Forked:
-    words = ["ingest", folder, "-o", output, "--size", "32", "--workers", "2", "--json"]
-    return Forked(lambda: sys.exit(main(list(map(str, words)))))
-
-
-def test_killed_at_any_time_and_run_again_nothing_is_lost_doubled_or_redone(make_clip, tmp_path):
-    first = make_clip("src/v00.mp4", "-g", 10, seconds=30, rate=25, size="320x240")
-    (tmp_path / "src" / "v00.srt").write_text(SRT)
-    for number in range(1, 16):
-        shutil.copy(first, tmp_path / "src" / f"v{number:02d}.mp4")
-        (tmp_path / "src" / f"v{number:02d}.srt").write_text(SRT)
-    with ingest_command(tmp_path / "src", tmp_path / "whole") as uncut:
-        whole = json.loads(uncut.end().out)
-    chance = random.Random(0)
-    finished = 0
-    kills = 0
-    while finished < 16:
-        with ingest_command(tmp_path / "src", tmp_path / "c") as command:
-            if command.ends_within(0.3 + 0.1 * kills + 0.5 * chance.random()):  # longer and longer, to end anywhere
-                break
-        kills += 1  # at the end of `with`
-        if (tmp_path / "c" / "index.arrow").exists():
-            rows = len(Corpus.open(tmp_path / "c")) if (tmp_path / "c" / "index.arrow").stat().st_size else 0
-            assert rows >= finished, "a finished video was lost"
-            finished = rows
-    assert kills >= 2, "it was never interrupted: the test proves nothing"
-    with ingest_command(tmp_path / "src", tmp_path / "c") as last:
-        report = json.loads(last.end().out)
-    assert report["already_done"] >= finished
-    for key in ("videos", "ingested", "frames", "utterances"):
-        assert report[key] == whole[key]
-    assert content(tmp_path / "c") == content(tmp_path / "whole")
-    for shard in (tmp_path / "c" / "shards").iterdir():  # and every shard is a whole stream again
-        assert pa.ipc.open_stream(shard.read_bytes()).read_all().num_rows > 0
-
-
-@pytest.mark.parametrize(("stop", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_stopped_politely_it_saves_says_so_and_resumes_later(make_clip, tmp_path, stop, code):
-    first = make_clip("src/v00.mp4", seconds=30, rate=10, size="320x240")
-    for number in range(1, 16):
-        shutil.copy(first, tmp_path / "src" / f"v{number:02d}.mp4")
-    index = tmp_path / "c" / "index.arrow"
-    with ingest_command(tmp_path / "src", tmp_path / "c") as command:
-        while not (index.exists() and index.stat().st_size > 20_000):  # several videos are finished
-            assert not command.ends_within(0.02)
-        os.kill(command.pid, stop)
-        done = command.end()
-    assert done.code == code and "run the same command again" in done.err and "Traceback" not in done.err
-    finished = len(Corpus.open(tmp_path / "c"))
-    assert 0 < finished < 16
-    with ingest_command(tmp_path / "src", tmp_path / "c") as again:
-        report = json.loads(again.end().out)
-    assert report["already_done"] == finished and report["ingested"] == 16
 
 
 def test_all_the_real_clips(shared, tmp_path):

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from mmcc.corpus import Corpus
-from mmcc.corpus.index import IndexWriter
 from mmcc.corpus.vectors import Wanted, stored_manifest, with_vectors
 from mmcc.errors import InputError
-from tests.corpus.test_corpus import build
+from tests.corpus.test_corpus import add_rows, build
 from tests.corpus.test_embeddings import COLOURS, LENGTHS, SAID, colours, embed, lengths
 
 
@@ -55,16 +54,12 @@ def test_missing_vectors_name_the_command_that_computes_them(corpus):
 
 
 def test_new_and_changed_videos_are_noticed(corpus):
-    index = IndexWriter(corpus.path)
     row = corpus["b"]._row.to_pylist()[0]
-    index.append([{**row, "id": "new"}])
-    index.close()
+    add_rows(corpus.path, {**row, "id": "new"})
     with pytest.raises(InputError, match="1 of its 3 videos have no embeddings"):
         with_vectors(Corpus.open(corpus.path), frames=Wanted("colours"))
     embed(Corpus.open(corpus.path), COLOURS, colours)
-    index = IndexWriter(corpus.path)
-    index.append([{**row, "fingerprint": "of another file"}])
-    index.close()
+    add_rows(corpus.path, {**row, "fingerprint": "of another file"})
     changed = with_vectors(Corpus.open(corpus.path), frames=Wanted("colours"))
     assert changed["a"].frames().shape == (3, 3)
     with pytest.raises(InputError, match="b has been ingested again"):

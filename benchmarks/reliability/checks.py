@@ -1,0 +1,110 @@
+"""What checksums cost: of reading frames for the first time, again, and of opening a corpus of 20,000 videos.
+
+    python -m benchmarks.reliability.checks [--videos 20000]
+
+A batch is checked when a process reads it for the first time. Pictures larger than 64 pixels are stored as JPEG, and
+to decode them takes far longer than to check them; raw ones are only copied, so there it is the second reading that
+must cost nothing.
+"""
+
+from __future__ import annotations
+
+import time
+import zlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+
+import pyarrow as pa
+
+from benchmarks.common import Figure, Figures, command_line, finish, ingest, make_clip
+from mmcc.corpus import Corpus
+from mmcc.corpus.adding import adding_to, complete
+from mmcc.corpus.format import Manifest, index_folder
+
+ROUNDS, SEGMENT = 9, 64
+
+
+def seconds(work: Callable[..., object], *arguments: object) -> float:
+    """Of CPU time: other programs on the machine do not count."""
+    start = time.process_time()
+    work(*arguments)
+    return time.process_time() - start
+
+
+def read_all(corpus: Corpus) -> None:
+    for video in corpus:
+        for first in range(0, len(video.times), SEGMENT):
+            video.frames(first, first + SEGMENT)
+
+
+def first_over_known(folder: Path) -> float:
+    """Time to read everything for the first time / by a reader that has checked all of it before."""
+    ratios = []
+    checked = Corpus.open(folder)
+    read_all(checked)
+    for _ in range(ROUNDS):
+        fresh, known = Corpus.open(folder), Corpus.open(folder)
+        known._shards._sound |= checked._shards._sound
+        ratios.append(seconds(read_all, fresh) / seconds(read_all, known))
+    return median(ratios)
+
+
+def make_rows(folder: Path, videos: int) -> Path:
+    """Ten-minute videos with an utterance every fifteen seconds, which nobody has filmed: an index of 4 KB a row."""
+    (folder / "shards").mkdir(parents=True)
+    times = [float(second) for second in range(600)][::2]
+    said = [{"start": start, "end": start + 4, "text": "now stir it until it is golden"} for start in times[::8]]
+    runs = [{"offset": 16_000 * n, "length": 16_000, "frames": 16, "crc32": n} for n in range(len(times) // 16)]
+    runs.append({"offset": 0, "length": 16_000, "frames": len(times) % 16, "crc32": 1})
+    row = {"status": "ok", "split": "train", "times": times, "utterances": said, "shard": 0, "batches": runs}
+    row |= {"height": 128, "width": 128, "duration": 600.0, "decoded": 600.0, "fingerprint": "1024.17+-"}
+    manifest = Manifest("jpeg", 0.5, 128)
+    with adding_to(folder, manifest) as index:
+        for first in range(0, videos, 1000):
+            index.append([{**row, "id": f"video-{first + n:07d}"} for n in range(min(1000, videos - first))])
+    complete(folder, manifest, index)
+    return folder
+
+
+def check_index(folder: Path) -> None:
+    """What opening does for safety alone."""
+    for path in index_folder(folder).iterdir():
+        with pa.memory_map(str(path)) as source:
+            content = source.read_buffer()
+        zlib.crc32(content)
+        pa.ipc.open_stream(content).read_all().validate(full=True)
+
+
+def main(arguments: Sequence[str] | None = None) -> list[Figure]:
+    parser = command_line(__doc__)
+    parser.add_argument("--videos", type=int, default=20_000)
+    options = parser.parse_args(arguments)
+    figures = Figures()
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "clips").mkdir()
+        clip = make_clip(folder / "clip.mp4", seconds=60, size="320x240", rate=10, repeat=5)
+        for number in range(8):
+            (folder / "clips" / f"{number}.mp4").symlink_to(clip)
+        ingest(folder / "clips", folder / "jpeg", "--size", 128)
+        ratio = first_over_known(folder / "jpeg")
+        figures.at_most("CPU time, reading JPEG frames for the first time / checked before", ratio, 1.03)
+        ingest(folder / "clips", folder / "raw", "--size", 64)
+        print(f"the same of raw frames, which are only copied: {first_over_known(folder / 'raw'):.2f}")
+        large = make_rows(folder / "large", options.videos)
+        size = sum(path.stat().st_size for path in index_folder(large).iterdir())
+        opening = median(seconds(Corpus.open, large) for _ in range(ROUNDS))
+        print(
+            f"{options.videos:,} videos: an index of {size / 1e6:.0f} MB, opened in {1000 * opening:.0f} ms of CPU time"
+        )
+        checking = median(seconds(check_index, large) for _ in range(ROUNDS))
+        figures.at_most(
+            f"checks at opening a corpus of {options.videos:,} videos: CPU milliseconds", 1000 * checking, 50
+        )
+    return figures.measured
+
+
+if __name__ == "__main__":
+    finish(main())
