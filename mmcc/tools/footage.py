@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmcc.corpus import Corpus, Video
-from mmcc.corpus.format import is_corpus
+from mmcc.corpus.format import FORMAT_VERSION, is_corpus
 from mmcc.corpus.source import Item, Skipped, Source, Task
 from mmcc.errors import InputError
 from mmcc.text import distinct, one_line, storable
@@ -250,9 +250,20 @@ def _is_whole(folder: Path) -> bool:
         return False
 
 
+def _is_spoiled(folder: Path) -> bool:
+    """Whether what was cached is damaged, or of an older format version: it is read again from the video."""
+    try:
+        opened = Corpus.open(folder) if is_corpus(folder) else None
+        return opened is not None and (opened.manifest.version != FORMAT_VERSION or bool(opened.lost()))
+    except InputError:
+        return True
+
+
 def _read(wanted: _ToRead, model: ToolModel, cache: Cache, tell: Progress) -> Footage | Skipped:
     path = storable(str(wanted.item.media))
     try:
+        if _is_spoiled(wanted.folder):
+            shutil.rmtree(wanted.folder, ignore_errors=True)
         if not _is_whole(wanted.folder):
             _ingest(wanted, model, cache, tell)
         corpus = Corpus.open(wanted.folder)
