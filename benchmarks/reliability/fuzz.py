@@ -32,13 +32,13 @@ _INSTRUMENTED = ["mmcc", "yaml", "zipfile", "csv", "json"]
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """1 if a reader broke. It is not among the benchmarks, which need no extra."""
-    import atheris
-
     parser = command_line(__doc__)
     parser.add_argument("--seconds", type=int, default=600)
     parser.add_argument("--only", metavar="NAME[,NAME…]", help="fuzz these readers instead of all")
     parser.add_argument("--keep", type=Path, default=Path("build/findings"), metavar="FOLDER")
     options = parser.parse_args(arguments)
+    import atheris
+
     with redirect_stderr(io.StringIO()), atheris.instrument_imports(include=_INSTRUMENTED):  # a line for each module
         from benchmarks.reliability.readers import READERS
     names = options.only.split(",") if options.only else list(READERS)

@@ -90,10 +90,10 @@ class IndexWriter:
         """Make the rows permanent: after this returns, not even a power cut loses them."""
         if not self._waiting:
             return
-        rows, self._waiting = self._waiting, []
-        self._keep_frames(rows)
+        self._keep_frames(self._waiting)
         number = self._parts[-1].last + 1 if self._parts else 0
-        self._parts.append(self._write(number, number, pa.Table.from_batches(rows)))
+        self._parts.append(self._write(number, number, pa.Table.from_batches(self._waiting)))
+        self._waiting = []  # not before: a signal may interrupt the writing, and `close` writes them then
         self._added = True
         span = _TOGETHER
         while (number + 1) % span == 0:

@@ -103,7 +103,7 @@ def test_whatever_a_power_cut_leaves_is_a_corpus_without_damage_that_the_next_ru
             assert not before[moment.strict], "the corpus is gone"
             continue
         found = verify(disk / "c")
-        assert not found.damage, (moment.number, moment.strict, found.damage)
+        assert not found.damaged, (moment.number, moment.strict, found.damaged)
         kept = content(disk / "c")
         assert kept.items() <= whole.items(), "a video differs"
         assert len(kept) >= before[moment.strict], "a video that was permanent is lost"

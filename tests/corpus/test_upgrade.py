@@ -65,7 +65,7 @@ def test_the_rewritten_corpus_gives_the_same_answers_and_has_checksums(old, tmp_
         assert Manifest.load(each).version == 2 and not (each / "index.arrow").exists()
         assert [path.name for path in (each / "shards").iterdir()] == ["00001.arrow"]
     found = verify(folder)
-    assert found.checksums and not found.damage and found.frames == 678
+    assert found.checksums and not found.damaged and found.frames == 678
     assert max(run["frames"] for run in Corpus.open(folder)["a"]._value("batches")) == 16
     assert main(["inspect", str(folder), "--upgrade"]) == 0
     assert "has format version 2 already" in capsys.readouterr().out
@@ -85,7 +85,7 @@ def test_killed_at_any_time_it_is_the_old_or_the_new_one_and_can_be_completed(tm
         versions.add(Manifest.load(folder).version)
         assert answers(folder) == before, f"killed before event {events}"
         upgrade(folder)
-        assert answers(folder) == before and not verify(folder).damage
+        assert answers(folder) == before and not verify(folder).damaged
         assert [path.name for path in (folder / "shards").iterdir()] == ["00001.arrow"]
         if ended:
             break

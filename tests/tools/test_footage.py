@@ -60,6 +60,17 @@ def test_a_file_is_decoded_once_until_it_changes(kitchen, cache, tmp_path):
     assert open_footage(kitchen.model(), [video], cache).footage[0].key != first.key
 
 
+def test_cached_footage_that_is_damaged_or_lost_is_read_again(kitchen, cache, tmp_path):
+    video = shutil.copy(kitchen.videos[0], tmp_path / "soup.mp4")
+    first = open_footage(kitchen.model(), [video], cache).footage[0]
+    before, kept = first.video.frames().tobytes(), first.corpus.path
+    for damaged in (kept / "manifest.json", *(kept / "index").iterdir()):
+        damaged.write_bytes(damaged.read_bytes()[:-9])
+        assert open_footage(kitchen.model(), [video], cache).footage[0].video.frames().tobytes() == before
+    shutil.rmtree(kept / "shards")
+    assert open_footage(kitchen.model(), [video], cache).footage[0].video.frames().tobytes() == before
+
+
 def test_captions_beside_a_video_are_found(kitchen, cache):
     with_words, _, without = open_footage(kitchen.model(), kitchen.videos, cache).footage
     said = with_words.video.utterances[0]
