@@ -21,17 +21,19 @@ from mmcc.evaluation.adapter import Embedding, TextAdapter
 from mmcc.evaluation.evaluate import Evaluation
 from mmcc.evaluation.evaluate import evaluate as run_evaluation
 from mmcc.models.nodes import TEXT
-from mmcc.tools.anticipate import RankedSteps, anticipate, open_clip
+from mmcc.tools.anticipate import CALIBRATION, RankedSteps, anticipate, open_clip
 from mmcc.tools.cache import Cache
 from mmcc.tools.cycles import Walk, find_cycles
 from mmcc.tools.familiar import domain_warnings
-from mmcc.tools.footage import Footage, at_size, open_footage
+from mmcc.tools.footage import Begin, Footage, at_size, open_footage
+from mmcc.tools.library import VideoLibrary, open_videos
 from mmcc.tools.model import ToolModel, open_model
 from mmcc.tools.orders import Unshuffled
 from mmcc.tools.search import Searcher, SearchResult
 from mmcc.tools.search_index import open_index, open_library
 from mmcc.tools.transitions import GAP, Change, find_changes
 from mmcc.tools.unshuffle import unshuffle
+from mmcc.tools.walks import FreeWalk, SeenVideo, WalkSettings, see, walk
 from mmcc.training.config import Config, load_config
 from mmcc.training.loop import TrainReport
 from mmcc.training.loop import train as run_training
@@ -67,6 +69,21 @@ class Model:
     def size(self) -> int:
         """The side of the pictures it was trained on, in pixels."""
         return self._opened.size
+
+    @property
+    def note(self) -> str | None:
+        """What had to be assumed about it, for people."""
+        return self._opened.note or None
+
+    @property
+    def calibrated(self) -> bool:
+        """Whether it comes with a calibration of its probabilities."""
+        return (self.folder / CALIBRATION).is_file()
+
+    @property
+    def reads_pictures(self) -> bool:
+        """Whether it can be asked about photos: a model of feature vectors cannot."""
+        return not self._opened.feature_dims
 
     @property
     def adapter(self) -> ModelAdapter:
@@ -109,7 +126,7 @@ class Model:
 
     def transitions(
         self,
-        *videos: PathLike,
+        *videos: PathLike | Footage,
         top: int = 10,
         gap: float = GAP,
         any_direction: bool = False,
@@ -165,7 +182,7 @@ class Model:
         seen = open_clip(self._opened, str(clip), self._cache, start=start, end=end)
         return anticipate(self._opened, seen, steps, self._cache)
 
-    def cycle(self, video: PathLike, start: float, *, modality: str = "vision") -> Walk:
+    def cycle(self, video: PathLike | Footage, start: float, *, modality: str = "vision") -> Walk:
         """The cycle from the frame (or utterance: modality "text") nearest to a time in seconds.
 
         >>> walk = load_model("kitchen").cycle("soup.mp4", 10)
@@ -174,6 +191,55 @@ class Model:
         """
         found = find_cycles(self._opened, self._footage([video]), self._cache, modality=modality, start=start)
         return found.from_time(start)[0]
+
+    def walk(
+        self,
+        video: PathLike | Footage | SeenVideo,
+        index: int,
+        *,
+        modality: str = "vision",
+        temperature: float | None = None,
+        unimodal: bool | None = None,
+        constrain: bool = False,
+        backward: bool = False,
+    ) -> FreeWalk:
+        """The cycle from a frame (or utterance: modality "text") by its number, over the whole video and with settings
+        of your own; `cycle` stays within a segment, as in training. `backward` goes to the past and back.
+
+        >>> model = load_model("kitchen")
+        >>> seen = model.see("soup.mp4")  # keep it: the next walks take milliseconds
+        >>> past = model.walk(seen, 10, temperature=0.05, backward=True)
+        >>> [station.role for station in past.stations]
+        ['start', 'counterpart', 'future', 'future_counterpart', 'back']
+        >>> len(past.edges[1].weights) == len(seen.footage.video.times)
+        True
+        """
+        seen = video if isinstance(video, SeenVideo) else self.see(video)
+        settings = WalkSettings(temperature, unimodal, constrain, backward)
+        return walk(self._opened, seen, self._cache, modality, index, settings)
+
+    def see(self, video: PathLike | Footage) -> SeenVideo:
+        """A video as the model sees it: every frame and utterance embedded, in memory."""
+        return see(self._opened, self._footage([video])[0], self._cache)
+
+    def has_seen(self, video: Footage) -> bool:
+        """Whether a video is embedded already, so that `see` returns at once."""
+        return video.is_embedded(self._opened, self._cache)
+
+    def cautions(self, video: Footage) -> list[str]:
+        """Why its answers about a video need caution: footage or words unlike the training data."""
+        return domain_warnings(self._opened, [video], self._cache)
+
+    def open_library(self, source: PathLike, *, progress: Begin | None = None) -> VideoLibrary:
+        """The videos of a corpus or a folder, to list, search and sort: `page` has their cards, `footage` a video that
+        the other methods take. Video files are read the first time.
+
+        >>> library = load_model("kitchen").open_library("cooking.corpus")
+        >>> page = library.page("egg", sort="duration", limit=2)
+        >>> [library.footage(card.key).video.id == card.id for card in page.cards]
+        [True, True]
+        """
+        return open_videos(self._opened, Path(source), self._cache, progress or _silent)
 
     def search(
         self,
@@ -204,9 +270,16 @@ class Model:
         ask: Callable[[str, int], SearchResult] = getattr(searcher, kind)
         return ask(str(query), top)
 
-    def _footage(self, videos: Iterable[PathLike]) -> list[Footage]:
-        """What can be read of the videos; what cannot, and footage unlike the training data, is warned about."""
-        opened = open_footage(self._opened, [Path(video) for video in videos], self._cache)
+    def _footage(self, videos: Iterable[PathLike | Footage]) -> list[Footage]:
+        """What can be read of the videos; what cannot, and footage unlike the training data, is warned about. Videos of
+        a library are taken as they are."""
+        given = list(videos)
+        if known := [video for video in given if isinstance(video, Footage)]:
+            if len(known) < len(given):
+                raise UsageError("name files, or give videos of a library, not both.")
+            return known
+        paths = [Path(video) for video in given if not isinstance(video, Footage)]
+        opened = open_footage(self._opened, paths, self._cache)
         _warn([*opened.notes, *domain_warnings(self._opened, opened.footage, self._cache)], opened.skipped)
         return opened.footage
 
@@ -214,16 +287,23 @@ class Model:
         return f"mmcc.Model({self.name!r})"
 
 
-def load_model(source: PathLike, *, checkpoint: str | int = "best", cache: PathLike | None = None) -> Model:
+def load_model(
+    source: PathLike,
+    *,
+    checkpoint: str | int = "best",
+    cache: PathLike | None = None,
+    between: Callable[[float], None] = lambda share: None,
+) -> Model:
     """A run's folder, a checkpoint's, or a model that comes with the package: "kitchen".
 
     `checkpoint`: of a run its best, its last, or that of a step. `cache`: where embeddings are kept (default: as for
-    the command line).
+    the command line). `between`: called before every batch of frames that it embeds, with the share of the video that
+    is done.
 
     >>> load_model("kitchen")
     mmcc.Model('kitchen')
     """
-    return Model(open_model(source, checkpoint), Cache(Path(cache)) if cache else Cache.default())
+    return Model(open_model(source, checkpoint, between=between), Cache(Path(cache)) if cache else Cache.default())
 
 
 def train(

@@ -35,6 +35,7 @@ from mmcc.cli.output import answer_error, deliver
 from mmcc.cli.report import report
 from mmcc.cli.reproduce import reproduce
 from mmcc.cli.search import search
+from mmcc.cli.serve import serve
 from mmcc.cli.train import train
 from mmcc.cli.transitions import transitions
 from mmcc.cli.unshuffle import unshuffle
@@ -60,6 +61,7 @@ VERBS = (
     search,
     neurons,
     report,
+    serve,
     demo,
     cache,
 )

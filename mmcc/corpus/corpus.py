@@ -100,6 +100,11 @@ class Corpus:
         splits = self._table.column("split").to_pylist()
         return [video_id for video_id in self._ids if splits[self._positions[video_id]] == name]
 
+    def columns(self, *names: str) -> pa.Table:
+        """Columns of the index with one row per readable video, in the order of `ids`, memory-mapped: many videos are
+        listed without opening each."""
+        return self._table.select(list(names)).take(pa.array([self._positions[each] for each in self._ids], pa.int64()))
+
     def rows(self) -> list[str]:
         """The ids of every row of the index, including videos that failed or are missing."""
         return list(self._positions)

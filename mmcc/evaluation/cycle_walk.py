@@ -24,7 +24,7 @@ from mmcc.evaluation.adapter import Embedding
 from mmcc.evaluation.embedding import EmbeddedVideo
 from mmcc.models.nodes import TEXT, VISION, Nodes
 from mmcc.objectives.anchors import OTHER
-from mmcc.objectives.config import CycleConfig
+from mmcc.objectives.config import CycleConfig, CyclePath
 from mmcc.objectives.cycle import cycle_back
 from mmcc.objectives.losses import Dynamics
 from mmcc.objectives.starts import Starts, concreteness, start_candidates
@@ -97,6 +97,73 @@ def _walks(
         back=_numbers(soft.return_scores.exp())[0],
         back_hard=hard.return_scores.argmax(dim=-1)[0].numpy(),
     )
+
+
+@dataclass(frozen=True)
+class VideoWalk:
+    """One cycle over all nodes of a video. Edges that the walk cannot take are missing: to a modality without nodes,
+    and, with the max-index constraint, from a node with nothing after it."""
+
+    ahead: str  # the modality of the edge to the future
+    weights: dict[str, Floats]  # [N] by edge: counterpart, future, future_counterpart, back
+
+
+@torch.inference_mode()
+def walk_from(
+    model: Dynamics,
+    video: EmbeddedVideo,
+    modality: str,
+    node: int,
+    *,
+    path: CyclePath = "within",
+    temperature: float = 0.1,
+    unimodal: bool = False,
+    constrain: bool = False,
+    backward: bool = False,
+) -> VideoWalk:
+    """The cycle from one node, over the whole video instead of a segment.
+
+    `backward`: to the past and back. It is the cycle of the video played in reverse, with the two predictors exchanged,
+    so every setting has the same meaning.
+    """
+    said = video.utterances or Embedding(*(part[:0] for part in video.frames))
+    every = {VISION: (video.frames, video.times), TEXT: (said, video.text_times)}
+    nodes = {name: _one_segment(each, np.arange(len(times)), times) for name, (each, times) in every.items()}
+    count = {name: len(times) for name, (_, times) in every.items()}
+    index = torch.tensor([[node]])
+    walker: Dynamics = model
+    if backward:
+        nodes = {name: _reversed(each) for name, each in nodes.items()}
+        index, walker = nodes[modality].valid.shape[1] - 1 - index, _Reversed(model)
+    both = all(count.values())
+    starts = Starts(modality, index, torch.ones(1, 1, dtype=torch.bool), torch.tensor([[unimodal or not both]]))
+    cycle = cycle_back(walker, nodes, starts, constrain=constrain, path=path, temperature=temperature)
+    ahead = cycle.future.modality
+    edges = {
+        "counterpart": (OTHER[modality], cycle.start_edge),
+        "future": (ahead, cycle.future_edge),
+        "future_counterpart": (OTHER[ahead], cycle.future_counterpart_edge),
+        "back": (modality, cycle.return_scores.exp()),
+    }
+    weights: dict[str, Floats] = {}
+    for name, (of, edge) in edges.items():
+        if name != "counterpart" and not bool(cycle.future_edge.any()):
+            break  # nothing lies ahead
+        if count[of] and bool(edge.any()):
+            weights[name] = _numbers(edge.flip(-1) if backward else edge)[0, 0]
+    return VideoWalk(ahead, weights)
+
+
+class _Reversed:
+    """A model of the same world in which time runs backwards."""
+
+    def __init__(self, model: Dynamics) -> None:
+        self.future, self.past = model.past, model.future
+        self.combine, self.project = model.combine, model.project
+
+
+def _reversed(nodes: Nodes) -> Nodes:
+    return Nodes(nodes.z.flip(1), nodes.pi.flip(1), nodes.valid.flip(1), -nodes.times.flip(1))
 
 
 def _nodes(video: EmbeddedVideo, segment: Segment) -> dict[str, Nodes]:
