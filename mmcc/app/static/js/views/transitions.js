@@ -1,0 +1,62 @@
+/** Transitions: the clearest before → after pairs, of one video or of the library, as a gallery. */
+
+import { api, whenEmbedded } from "../api.js";
+import { foreign, h, icon, replace } from "../dom.js";
+import { apart, clock, count, factor, percent } from "../format.js";
+import { link } from "../router.js";
+import { playSpan } from "../span.js";
+import { empty, failed, loading } from "../states.js";
+
+const TOP = 48;
+
+export async function show(main, { app, query, signal, title }) {
+  const id = query.get("video");
+  const video = id && await api.video(id, signal);
+  if (video) title(`Transitions of ${video.title}`);
+  const gallery = h("div", { "aria-live": "polite" });
+  const lead = video
+    ? ["The clearest before → after pairs of ", foreign("a", video.title, { href: link(["video", id]) }), "."]
+    : ["The clearest before → after pairs of all videos that the model has looked at so far."];
+  replace(main,
+    h("div", { class: "head" },
+      h("div", {}, h("h1", {}, "Transitions"), h("p", { class: "lead" }, lead)),
+      video && h("div", { class: "actions" },
+        h("a", { class: "button", href: link(["transitions"]) }, "All videos"),
+        h("a", { class: "button", href: api.chapters(id, app.model), download: "" }, icon("down"), "Chapters"),
+        h("a", { class: "button", href: api.guide(id, app.model), download: "" }, icon("down"), "Step guide"))),
+    gallery);
+  await load();
+
+  async function load() {
+    const progress = loading(gallery, "Looking for changes…");
+    try {
+      const request = () => api.transitions(id, { top: TOP, model: app.model }, signal);
+      const found = id ? await whenEmbedded(id, app.model, signal, (share) => progress(share, `The model looks at this video for the first time: ${percent(share)}`), request) : await request();
+      draw(found);
+    } catch (failure) {
+      failed(gallery, failure, load);
+    }
+  }
+
+  function draw({ changes, warning }) {
+    if (!changes.length) {
+      if (id) empty(gallery, "No clear change", "The model sees nothing in this video that turns into something else.");
+      else empty(gallery, "Nothing looked at yet", "Open a video and walk from one of its moments: its transitions then appear here.", h("a", { class: "button", href: "#/" }, "To the library"));
+      return;
+    }
+    replace(gallery, warning && h("p", { class: "note" }, warning),
+      h("p", { class: "quiet small num gallery-count" }, `${count(changes.length, "pair")}, best first. × chance: how many times more likely than for a model that knows nothing.`),
+      h("ol", { class: "gallery" }, changes.map((change) => pair(change, change.video ?? video))));
+  }
+
+  function pair(change, of) {
+    const side = (frame, time, text, words) => h("figure", { class: "side" },
+      h("img", { src: api.frame(of.id, frame, 240), alt: `${words} at ${clock(time)}`, loading: "lazy", decoding: "async" }),
+      h("figcaption", {}, h("span", { class: "num side-time" }, clock(time)), foreign("span", text ?? "", { class: "clamp" })));
+    return h("li", { class: "pair" },
+      h("button", { class: "pair-play", type: "button", "aria-label": `Play from ${clock(change.from_time)} to ${clock(change.to_time)}: ${of.title}`, onclick: () => playSpan(of, change, signal).catch((failure) => failed(gallery, failure, load)) },
+        h("span", { class: "sides" }, side(change.from_frame, change.from_time, change.from_text, "Before"), h("span", { class: "turns" }, icon("arrow")), side(change.to_frame, change.to_time, change.to_text, "After"))),
+      h("p", { class: "pair-about num" }, h("strong", {}, `× ${factor(change.score)}`), h("span", {}, apart(change.from_time, change.to_time)),
+        foreign("a", id ? "open" : of.title, { href: link(["video", of.id], { t: change.from_time }), "aria-label": `Open ${of.title} at ${clock(change.from_time)}` })));
+  }
+}
