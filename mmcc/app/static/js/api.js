@@ -59,19 +59,29 @@ export async function embedded(video, model, signal, progress = () => {}) {
   while (status.state !== "ready") {
     if (status.state === "failed") throw new Failure(422, { cause: status.reason ?? "This video could not be embedded.", code: "failed" });
     progress(status.done ?? 0);
-    await pause(400, signal);
+    await pause(250, signal);
     status = await api.status(video, model, signal);
   }
 }
 
-/** Ask; if the video is not embedded yet, have it embedded and ask again. */
+const ready = new Set(); // what was embedded once stays so: its questions need no further look at the status
+
+/** Ask about a video, after it has been embedded. */
 export async function whenEmbedded(video, model, signal, progress, request) {
-  try {
-    return await request();
-  } catch (failure) {
-    if (failure.code !== "not_embedded") throw failure;
-    await embedded(video, model, signal, progress);
-    return request();
+  const key = `${video} ${model}`;
+  if (!ready.has(key)) await embedded(video, model, signal, progress);
+  ready.add(key);
+  return request();
+}
+
+/** Ask about the library again and again while it is being embedded: `hear(answer)` gets each answer. */
+export async function untilReady(signal, request, hear) {
+  for (;;) {
+    const answer = await request();
+    hear(answer);
+    if (answer.library?.state === "failed") throw new Failure(422, { cause: answer.library.reason ?? "The library could not be embedded.", code: "failed" });
+    if (!answer.library || answer.library.state === "ready") return;
+    await pause(1500, signal);
   }
 }
 

@@ -42,3 +42,8 @@ export function apart(from, to) {
 export function bytes(number) {
   return number >= 1e6 ? `${Math.round(number / 1e6)} MB` : `${Math.round(number / 1e3)} kB`;
 }
+
+/** A model is named by the folder of its run; the path before it tells little and takes much room. */
+export function modelName({ name }) {
+  return name.split(/[/\\]/).filter(Boolean).at(-1) ?? name;
+}

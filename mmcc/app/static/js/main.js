@@ -2,6 +2,7 @@
 
 import { api } from "./api.js";
 import { h, replace } from "./dom.js";
+import { modelName } from "./format.js";
 import { startKeys } from "./keys.js";
 import { parse } from "./router.js";
 import { failed, loading } from "./states.js";
@@ -48,7 +49,7 @@ async function show(first = false) {
 }
 
 function chooseModels(models) {
-  replace(chooser, models.map((model) => h("option", { value: model.id }, model.name)));
+  replace(chooser, models.map((model) => h("option", { value: model.id, title: model.name }, modelName(model))));
   chooser.closest("label").hidden = models.length < 2;
   const warning = document.getElementById("warning");
   const warn = () => {

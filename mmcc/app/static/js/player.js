@@ -1,7 +1,7 @@
 /** The player: the browser's own where it can play the file, else the frames of the corpus, a picture at a time. */
 
 import { api } from "./api.js";
-import { h, icon, replace } from "./dom.js";
+import { h, icon, replace, setVars } from "./dom.js";
 import { clock } from "./format.js";
 import { nearest } from "./timeline/scale.js";
 
@@ -10,6 +10,7 @@ export class Player {
   constructor(video, { signal, tick }) {
     Object.assign(this, { video, tick, seconds: 0, playing: false });
     this.element = h("div", { class: "player" });
+    setVars(document.documentElement, { shape: video.frames.width / video.frames.height || 1.5 }); // the stage makes room for it
     if (video.playable) this.useVideo(signal);
     else this.useFrames("Shown as single frames: the source video is not here.");
     signal.addEventListener("abort", () => this.stop());

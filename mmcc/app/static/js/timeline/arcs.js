@@ -54,11 +54,13 @@ export class Arcs {
     element.setAttribute("width", scale.width);
     element.setAttribute("height", height);
     element.replaceChildren();
+    this.labels = [];
     const start = station(walk, "start");
     const future = station(walk, "future");
     if (!start || !future) return;
     const from = this.x(start);
     const there = this.x(future);
+    this.far = this.longest(from, there);
     this.faint(edge(walk, "future"), from, future.index, 1);
     this.arc(from, there, "out", future.modality, 1, weightOf(walk, "future"), `${roleName("future", this.direction)} ${percent(weightOf(walk, "future"))} · ${apart(start.time, future.time)}`);
     const back = station(walk, "back");
@@ -76,9 +78,17 @@ export class Arcs {
     return this.scale.x(centre(this.video, node.modality, node.index));
   }
 
-  /** Farther is higher, up to the height there is. */
+  /** The longest way of this walk, or a fifth of the view if that is more: it gets all the height there is. */
+  longest(from, there) {
+    const ways = [...this.others(edge(this.walk, "future"), -1).map(([, i]) => this.x({ modality: edge(this.walk, "future").modality, index: i }) - from), there - from];
+    const back = station(this.walk, "back");
+    if (back) ways.push(this.x(back) - there);
+    return Math.max(this.scale.view / 5, ...ways.map(Math.abs));
+  }
+
+  /** Farther is higher. */
   path(from, to, share) {
-    const reach = Math.min(1, Math.abs(to - from) / (0.55 * Math.min(this.scale.view, 1100)));
+    const reach = Math.min(1, Math.abs(to - from) / this.far);
     const room = this.height - 22;
     const rise = (26 + (room - 26) * Math.sqrt(reach)) * share;
     const ground = this.side > 0 ? this.height : 0;
@@ -92,16 +102,22 @@ export class Arcs {
     const line = svg("path", { d, class: `arc ${kind} ${modality}`, "stroke-width": (1.5 + 3 * Math.sqrt(weight ?? 0)).toFixed(2) });
     this.element.append(line);
     if (!words) return;
-    const inset = Math.min(90, this.scale.width / 2);
-    const x = Math.min(Math.max(apex[0], inset), this.scale.width - inset);
-    this.element.append(svg("text", { x, y: apex[1] + (this.side > 0 ? -7 : 16), class: `arc-label ${modality}` }, words));
+    const half = words.length * 3.4;
+    const x = Math.min(Math.max(apex[0], half), this.scale.width - half);
+    const y = apex[1] + (this.side > 0 ? -7 : 16);
+    const crosses = ([left, right, at]) => x - half < right && x + half > left && Math.abs(y - at) < 15;
+    if (this.labels.some(crosses)) return; // the story below has the same words
+    this.labels.push([x - half, x + half, y]);
+    this.element.append(svg("text", { x, y, class: `arc-label ${modality}` }, words));
+  }
+
+  others(over, best) {
+    const nodes = (over?.weights ?? []).map((weight, i) => [weight, i]).filter(([weight, i]) => i !== best && weight >= LEAST);
+    return nodes.sort((a, b) => b[0] - a[0]).slice(0, FAINT);
   }
 
   faint(over, from, best, share) {
-    if (!over) return;
-    const others = over.weights.map((weight, i) => [weight, i]).filter(([weight, i]) => i !== best && weight >= LEAST);
-    others.sort((a, b) => b[0] - a[0]);
-    for (const [weight, i] of others.slice(0, FAINT)) {
+    for (const [weight, i] of this.others(over, best)) {
       const { d } = this.path(from, this.x({ modality: over.modality, index: i }), share);
       this.element.append(svg("path", { d, class: `arc faint ${over.modality}`, "stroke-opacity": (0.12 + 0.6 * weight).toFixed(3) }));
     }

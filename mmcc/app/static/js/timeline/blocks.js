@@ -28,6 +28,7 @@ export class Blocks {
     const row = rows(blocks, this.most);
     const count = Math.max(1, ...row.map((each) => each + 1));
     setVars(this.element, { rows: count });
+    this.element.classList.toggle("single", count === 1); // room for more than one line
     this.elements = blocks.map((block, i) => {
       const element = foreign("div", block.text, { class: "block", title: `${clock(block.start)}  ${block.text}`, dataset: { index: i } });
       setVars(element, { row: row[i] });

@@ -11,6 +11,14 @@ import { spans } from "./scale.js";
 const ROW = 14;
 const SPACE = 3;
 
+/** How strong a cell is: faint up to an even share, full at the row's peak. So a row without a preference stays pale,
+ * though its largest weight is, by a hair, larger than the rest. */
+function shade(weight, { most, weights }) {
+  const even = 1 / weights.length;
+  const above = Math.max(0, weight - even) / Math.max(most - even, 2 * even);
+  return 0.1 * Math.min(1, weight / even) + 0.9 * Math.min(1, above);
+}
+
 export class Heat {
   constructor(video, scale, count) {
     Object.assign(this, { video, scale, count, edges: [] });
@@ -43,8 +51,7 @@ export class Heat {
         const from = scale.x(edge.spans[i]?.[0] ?? 0) - left;
         const to = scale.x(edge.spans[i]?.[1] ?? 0) - left;
         if (to < 0 || from > scale.view) return;
-        // The root lifts what is weak: on a linear ramp everything beside the peak would vanish.
-        context.globalAlpha = Math.sqrt(weight / edge.most);
+        context.globalAlpha = shade(weight, edge);
         context.fillRect(from, y, Math.max(to - from - (to - from > 4 ? 0.75 : 0), 1), ROW - SPACE);
       });
     }

@@ -132,7 +132,7 @@ export class Timeline {
     this.lower.draw();
     this.threads.draw();
     this.guide.hidden = !this.start;
-    if (this.start) setVars(this.guide, { x: `${this.scale.x(centre(this.video, this.start.modality, this.start.index))}px` });
+    if (this.start) setVars(this.guide, { start: `var(--${this.start.modality})`, x: `${this.scale.x(centre(this.video, this.start.modality, this.start.index))}px` });
   }
 
   drawAxis() {
@@ -228,12 +228,13 @@ export class Timeline {
       this.shown = frame;
       replace(this.loupe, h("img", { src: api.frame(this.video.id, frame, 192), alt: "" }), h("div", { class: "loupe-words" }));
     }
-    const said = this.video.utterances.find(({ start, end }) => start <= seconds && seconds < end);
+    const spoken = event.target.closest(".words .block");
+    const said = spoken ? this.video.utterances[spoken.dataset.index] : this.video.utterances.find(({ start, end }) => start <= seconds && seconds < end);
     this.loupe.lastChild.replaceChildren(h("div", { class: "num loupe-time" }, clock(seconds, true), cell ? h("b", { class: cell.modality }, ` ${percent(cell.weight)}`) : ""),
       h("div", { dir: "auto", class: "clamp" }, cell?.modality === "text" ? this.video.utterances[cell.index].text : said?.text ?? ""));
     const box = this.element.getBoundingClientRect();
     const x = Math.min(Math.max(event.clientX - box.left, 92), box.width - 92);
     setVars(this.loupe, { x: `${x}px`, y: `${(canvas ?? this.film.element).getBoundingClientRect().top - box.top - 8}px` });
-    this.loupe.hidden = Boolean(event.target.closest(".lane-words, .lane-steps, .lane-axis"));
+    this.loupe.hidden = Boolean(event.target.closest(".lane-steps, .lane-axis"));
   }
 }

@@ -1,8 +1,8 @@
 /** Compare: two models walk from the same moment of the same video; A above the lanes, B below. */
 
-import { api, embedded } from "../api.js";
+import { api, whenEmbedded } from "../api.js";
 import { foreign, h, replace } from "../dom.js";
-import { clock, percent } from "../format.js";
+import { clock, modelName, percent } from "../format.js";
 import { bind } from "../keys.js";
 import { Player } from "../player.js";
 import { link, rewrite } from "../router.js";
@@ -10,7 +10,7 @@ import { empty, failed, loading } from "../states.js";
 import { edge, roleName, station, weightOf } from "../timeline/arcs.js";
 import { drawStory } from "../timeline/story.js";
 import { Timeline } from "../timeline/timeline.js";
-import { WalkControls } from "../walk_controls.js";
+import { WalkControls, legend } from "../walk_controls.js";
 
 const EDGES = ["counterpart", "future", "future_counterpart", "back"];
 
@@ -30,10 +30,10 @@ export async function show(main, { app, query, signal, title }) {
   state.b = known(query.get("b"), models.find((model) => model.id !== state.a).id);
 
   const choice = (name, words) => h("label", { class: "model-choice" }, h("span", { class: "side-name" }, words), h("select", { onchange: (event) => { state[name] = event.target.value; ask(); } },
-    models.map((model) => h("option", { value: model.id, selected: model.id === state[name] }, model.name))));
+    models.map((model) => h("option", { value: model.id, selected: model.id === state[name], title: model.name }, modelName(model)))));
   const ways = h("select", { "aria-label": "Direction", onchange: () => { state.direction = ways.value; ask(); } },
     [["forward", "What comes after"], ["backward", "What came before"]].map(([value, words]) => h("option", { value, selected: value === state.direction }, words)));
-  const nameOf = (which) => models.find((model) => model.id === state[which]).name;
+  const nameOf = (which) => modelName(models.find((model) => model.id === state[which]));
   const timeline = new Timeline(video, { signal, names: [["", ""], ["", ""]], pick: choose, seek: (time) => player.seek(time) });
   const player = new Player(video, { signal, tick: (time) => timeline.setTime(time) });
   const controls = new WalkControls(timeline, () => ask());
@@ -44,7 +44,7 @@ export async function show(main, { app, query, signal, title }) {
   replace(main,
     h("div", { class: "head" }, h("div", {}, h("h1", {}, "Compare"), h("p", { class: "lead" }, "Two models walk from the same moment of ", foreign("a", video.title, { href: link(["video", id]) }), ".")),
       h("div", { class: "actions" }, choice("a", "A"), choice("b", "B"), ways, h("a", { class: "button", href: link(["compare"]) }, "Other video"))),
-    h("div", { class: "stage" }, player.element, table), controls.element, timeline.element, message, h("div", { class: "walks" }, stories));
+    h("div", { class: "stage" }, player.element, table), controls.element, timeline.element, legend(), message, h("div", { class: "walks" }, stories));
 
   if (!Number.isInteger(state.index) || state.index < 0) state.index = timeline.frameAt(video.duration * 0.4);
   const count = () => (state.modality === "text" ? video.utterances.length : video.frames.count);
@@ -70,18 +70,13 @@ export async function show(main, { app, query, signal, title }) {
     const { signal: mine } = running = new AbortController();
     rewrite(["compare"], { video: id, ...state });
     const values = { video: id, ...state, ...controls.values };
+    let progress;
     try {
-      let answer;
-      try {
-        answer = await api.compare(values, mine);
-      } catch (failure) {
-        if (failure.code !== "not_embedded") throw failure;
-        for (const model of [state.a, state.b]) {
-          const progress = loading(message, "", true);
-          await embedded(id, model, mine, (share) => progress(share, `${models.find((each) => each.id === model).name} looks at this video for the first time: ${percent(share)}`));
-        }
-        answer = await api.compare(values, mine);
-      }
+      const looked = (model) => (share) => {
+        progress ??= loading(message, "", true);
+        progress(share, `${nameOf(model)} looks at this video for the first time: ${percent(share)}`);
+      };
+      const answer = await whenEmbedded(id, state.a, mine, looked("a"), () => whenEmbedded(id, state.b, mine, looked("b"), () => api.compare(values, mine)));
       replace(message);
       draw(answer);
     } catch (failure) {
@@ -92,6 +87,7 @@ export async function show(main, { app, query, signal, title }) {
   function draw(answer) {
     const { direction } = state;
     const [a, b] = [answer.a[direction], answer.b[direction]];
+    controls.learned(answer.a.settings);
     timeline.names = [[nameOf("a"), "model A"], [nameOf("b"), "model B"]];
     timeline.setWalks({ upper: a, lower: b, directions: [direction, direction] });
     [a, b].forEach((walk, i) => drawStory(stories[i], video, `${"AB"[i]}: ${nameOf("ab"[i])}`, walk, direction, choose));

@@ -1,6 +1,6 @@
 /** What comes next: from a frame of the library or a dropped photo to likely futures, likely pasts, and own steps. */
 
-import { api } from "../api.js";
+import { api, untilReady } from "../api.js";
 import { foreign, h, replace, setVars } from "../dom.js";
 import { clock, percent } from "../format.js";
 import { dropPlace, objectUrl } from "../photos.js";
@@ -18,6 +18,7 @@ export async function show(main, { app, query, signal }) {
   const ranked = h("div", { "aria-live": "polite" });
   let timer;
   let running;
+  let progress = null;
   signal.addEventListener("abort", () => { clearTimeout(timer); running?.abort(); });
 
   replace(main,
@@ -68,9 +69,11 @@ export async function show(main, { app, query, signal }) {
     if (!answer.querySelector(".hits")) loading(answer, "Looking through the library…");
     answer.setAttribute("aria-busy", "true");
     try {
-      const found = await api.next(body(), running.signal);
-      if (!onlySteps) drawHits(found);
-      drawSteps(found);
+      const { signal: mine } = running;
+      await untilReady(mine, () => api.next(body(), mine), (found) => {
+        drawSteps(found);
+        if (!onlySteps) drawHits(found);
+      });
     } catch (failure) {
       failed(answer, failure, () => ask());
     }
@@ -87,7 +90,13 @@ export async function show(main, { app, query, signal }) {
     return form;
   }
 
-  function drawHits({ futures, pasts, warning }) {
+  function drawHits({ futures, pasts, warning, library }) {
+    if (library?.state === "embedding") {
+      progress ??= loading(answer, "");
+      progress(library.done, `The model looks at the library for the first time: ${library.videos} of ${library.total} videos`);
+      return;
+    }
+    progress = null;
     replace(answer, warning && h("p", { class: "note" }, warning), rail("Likely afterwards", futures), rail("Likely before", pasts));
   }
 
@@ -97,7 +106,7 @@ export async function show(main, { app, query, signal }) {
         h("img", { src: api.frame(hit.video.id, hit.frame, 240), alt: "", loading: "lazy" }),
         h("span", { class: "hit-about" }, foreign("span", hit.video.title, { class: "hit-title" }), h("span", { class: "num quiet" }, clock(hit.time))),
         hit.text && foreign("span", `“${hit.text}”`, { class: "hit-words clamp" })))))
-      : h("p", { class: "quiet" }, "Nothing in the videos that the model has looked at so far."));
+      : h("p", { class: "quiet" }, "Nothing in this library."));
   }
 
   function drawSteps({ steps: found, none }) {

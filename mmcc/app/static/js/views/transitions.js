@@ -1,6 +1,6 @@
 /** Transitions: the clearest before → after pairs, of one video or of the library, as a gallery. */
 
-import { api, whenEmbedded } from "../api.js";
+import { api, untilReady, whenEmbedded } from "../api.js";
 import { foreign, h, icon, replace } from "../dom.js";
 import { apart, clock, count, factor, percent } from "../format.js";
 import { link } from "../router.js";
@@ -16,7 +16,7 @@ export async function show(main, { app, query, signal, title }) {
   const gallery = h("div", { "aria-live": "polite" });
   const lead = video
     ? ["The clearest before → after pairs of ", foreign("a", video.title, { href: link(["video", id]) }), "."]
-    : ["The clearest before → after pairs of all videos that the model has looked at so far."];
+    : ["The clearest before → after pairs of the library."];
   replace(main,
     h("div", { class: "head" },
       h("div", {}, h("h1", {}, "Transitions"), h("p", { class: "lead" }, lead)),
@@ -31,20 +31,22 @@ export async function show(main, { app, query, signal, title }) {
     const progress = loading(gallery, "Looking for changes…");
     try {
       const request = () => api.transitions(id, { top: TOP, model: app.model }, signal);
-      const found = id ? await whenEmbedded(id, app.model, signal, (share) => progress(share, `The model looks at this video for the first time: ${percent(share)}`), request) : await request();
-      draw(found);
+      if (id) draw(await whenEmbedded(id, app.model, signal, (share) => progress(share, `The model looks at this video for the first time: ${percent(share)}`), request));
+      else await untilReady(signal, request, (answer) => { if (answer.changes.length || answer.library?.state === "ready") draw(answer); else progress(answer.library.done, looking(answer.library)); });
     } catch (failure) {
       failed(gallery, failure, load);
     }
   }
 
-  function draw({ changes, warning }) {
+  const looking = ({ videos, total }) => `The model looks at the library for the first time: ${videos} of ${count(total, "video")}. The best pairs so far:`;
+
+  function draw({ changes, warning, library }) {
     if (!changes.length) {
-      if (id) empty(gallery, "No clear change", "The model sees nothing in this video that turns into something else.");
-      else empty(gallery, "Nothing looked at yet", "Open a video and walk from one of its moments: its transitions then appear here.", h("a", { class: "button", href: "#/" }, "To the library"));
+      empty(gallery, "No clear change", `The model sees nothing in ${id ? "this video" : "these videos"} that turns into something else.`);
       return;
     }
-    replace(gallery, warning && h("p", { class: "note" }, warning),
+    const underWay = library?.state === "embedding";
+    replace(gallery, warning && h("p", { class: "note" }, warning), underWay && h("p", { class: "quiet small num", role: "status" }, looking(library)),
       h("p", { class: "quiet small num gallery-count" }, `${count(changes.length, "pair")}, best first. × chance: how many times more likely than for a model that knows nothing.`),
       h("ol", { class: "gallery" }, changes.map((change) => pair(change, change.video ?? video))));
   }

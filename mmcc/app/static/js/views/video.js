@@ -10,7 +10,7 @@ import { failed, loading } from "../states.js";
 import { Timeline } from "../timeline/timeline.js";
 import { drawStory, verdict } from "../timeline/story.js";
 import { Transcript } from "../transcript.js";
-import { WalkControls } from "../walk_controls.js";
+import { WalkControls, legend } from "../walk_controls.js";
 
 const NAMES = [["What comes after", "and the way back"], ["What came before", "and the way back"]];
 
@@ -34,6 +34,7 @@ export async function show(main, { app, id, query, signal, title }) {
     moment.textContent = clock(time, true);
   } });
   const controls = new WalkControls(timeline, walk);
+  const next = h("a", { class: "button", href: link(["next"], { video: id }) }, "What comes next");
   const after = h("section", { "aria-label": "What comes after" });
   const before = h("section", { "aria-label": "What came before" });
   const message = h("div", {});
@@ -44,10 +45,12 @@ export async function show(main, { app, id, query, signal, title }) {
         [video.task, clock(video.duration), count(video.frames.count, "frame"), count(video.utterances.length, "utterance"), video.steps.length ? `${count(video.steps.length, "labelled step")}` : null].filter(Boolean).join(" · "))),
       h("div", { class: "actions" },
         h("button", { class: "button", type: "button", title: "Copy a link to this moment", onclick: copyLink }, "Link to ", moment),
+        next,
         h("a", { class: "button", href: link(["transitions"], { video: id }) }, "Transitions"),
+        app.about.can.compare && h("a", { class: "button", href: link(["compare"], { video: id }) }, "Compare"),
         app.about.can.mark && h("a", { class: "button", href: link(["mark", id]) }, "Mark steps"))),
     h("div", { class: "stage" }, player.element, transcript.element),
-    controls.element, timeline.element, message, h("div", { class: "walks" }, after, before));
+    controls.element, timeline.element, legend(), message, h("div", { class: "walks" }, after, before));
   if (video.status === "partial") message.append(h("p", { class: "note" }, "Only a part of this file could be decoded."));
 
   function copyLink() {
@@ -81,6 +84,7 @@ export async function show(main, { app, id, query, signal, title }) {
   /** Ask for the walks of the present choice. A newer question cancels an older one. */
   async function walk() {
     if (state.index === null || !video.frames.count) return;
+    next.href = link(["next"], { video: id, frame: timeline.frameAt(player.seconds) });
     running?.abort();
     const mine = running = new AbortController();
     const values = { modality: state.modality, index: state.index, model: app.model, direction: "both", ...controls.values };
@@ -136,11 +140,12 @@ export async function show(main, { app, id, query, signal, title }) {
   if (!video.frames.count) throw new Failure(422, { cause: "This video has no frames to look at.", remedy: "It may be a corpus of captions alone." });
   begin();
 
-  /** From ?t= or ?u=; else from the middle, where something usually happens. */
+  /** From ?t= or ?u=; else from the middle of a labelled step, or of the video: at its edges little happens. */
   function begin() {
     const t = Number.parseFloat(query.get("t"));
     const u = Number.parseInt(query.get("u"), 10);
-    const time = Number.isFinite(t) ? t : video.duration * 0.4;
+    const inside = video.steps[Math.floor(video.steps.length / 3)] ?? { start: 0, end: video.duration * 0.8 };
+    const time = Number.isFinite(t) ? t : (inside.start + inside.end) / 2;
     if (video.utterances[u]) choose("text", u);
     else {
       Object.assign(state, { modality: "vision", index: timeline.frameAt(time) });
