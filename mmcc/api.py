@@ -21,17 +21,17 @@ from mmcc.evaluation.adapter import Embedding, TextAdapter
 from mmcc.evaluation.evaluate import Evaluation
 from mmcc.evaluation.evaluate import evaluate as run_evaluation
 from mmcc.models.nodes import TEXT
-from mmcc.tools.anticipate import CALIBRATION, RankedSteps, anticipate, open_clip
+from mmcc.tools.anticipate import CALIBRATION, RankedSteps, anticipate, look_over_clip, open_clip
 from mmcc.tools.cache import Cache
 from mmcc.tools.cycles import Walk, find_cycles
 from mmcc.tools.familiar import domain_warnings
 from mmcc.tools.footage import Begin, Footage, at_size, open_footage
 from mmcc.tools.library import VideoLibrary, open_videos
 from mmcc.tools.model import ToolModel, open_model
-from mmcc.tools.orders import Unshuffled
+from mmcc.tools.orders import Unshuffled, UnshuffleResult
 from mmcc.tools.search import Searcher, SearchResult
 from mmcc.tools.search_index import open_index, open_library
-from mmcc.tools.transitions import GAP, Change, find_changes
+from mmcc.tools.transitions import GAP, Change, VideoChanges, find_changes
 from mmcc.tools.unshuffle import unshuffle
 from mmcc.tools.walks import FreeWalk, SeenVideo, WalkSettings, see, walk
 from mmcc.training.config import Config, load_config
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from mmcc.evaluation.adapter import ModelAdapter
 
 PathLike = str | Path
+Progress = Callable[[list[str]], Iterable[str]]  # wraps what is iterated over
 
 
 class Model:
@@ -150,6 +151,10 @@ class Model:
         )
         return found.best(top)
 
+    def changes(self, video: PathLike | Footage, *, top: int = 10) -> VideoChanges:
+        """The pairs of one video with its narration, as chapters and guides are made of them."""
+        return find_changes(self._opened, self._footage([video]), self._cache, top=top).videos[0]
+
     def order(self, photos: PathLike | Iterable[PathLike], *, texts: Sequence[str] | None = None) -> Unshuffled:
         """Photos, a folder of them, or the clips of one video, in the order in which things happened.
 
@@ -162,15 +167,26 @@ class Model:
         >>> 0 <= found.found.confidence <= 1
         True
         """
-        sources = [photos] if isinstance(photos, str | Path) else list(photos)
-        found = unshuffle(self._opened, [Path(each) for each in sources], self._cache, texts=texts)
+        found = self.unshuffle(photos, texts=texts)
         _warn(found.warnings, found.skipped)
         if len(found.sets) != 1:
             raise UsageError(f"{len(found.sets)} sets were named; order one at a time.")
         return found.sets[0]
 
+    def unshuffle(
+        self,
+        photos: PathLike | Iterable[PathLike],
+        *,
+        texts: Sequence[str] | None = None,
+        progress: Progress | None = None,
+    ) -> UnshuffleResult:
+        """The same for any number of sets, with what was skipped and the warnings as data. `progress` wraps the photos
+        that are read, as tqdm does."""
+        sources = [photos] if isinstance(photos, str | Path) else list(photos)
+        return unshuffle(self._opened, [Path(each) for each in sources], self._cache, texts=texts, progress=progress)
+
     def anticipate(
-        self, clip: PathLike, steps: Sequence[str], *, start: float | None = None, end: float | None = None
+        self, clip: PathLike | Footage, steps: Sequence[str], *, start: float | None = None, end: float | None = None
     ) -> RankedSteps:
         """Steps by the probability that they are still to come after a clip: a photo, a video (by default its last
         20 s) or CORPUS:ID.
@@ -179,7 +195,11 @@ class Model:
         >>> [text for text, probability in ranked.steps]  # doctest: +ELLIPSIS
         [...]
         """
-        seen = open_clip(self._opened, str(clip), self._cache, start=start, end=end)
+        seen = (
+            look_over_clip(self._opened, clip, self._cache, start=start, end=end)
+            if isinstance(clip, Footage)
+            else open_clip(self._opened, str(clip), self._cache, start=start, end=end)
+        )
         return anticipate(self._opened, seen, steps, self._cache)
 
     def cycle(self, video: PathLike | Footage, start: float, *, modality: str = "vision") -> Walk:
@@ -261,14 +281,22 @@ class Model:
         asked = {"text": text, "after": after, "before": before, "change": change}
         if sum(each is not None for each in asked.values()) != 1:
             raise UsageError("search for one thing: text, after, before or change.")
-        library = open_library(self._opened, Path(corpus), self._cache, _silent)
-        index = open_index(self._opened, library, self._cache)
-        searcher = Searcher(self._opened, library, index, self._cache)
+        searcher = self.open_searcher(corpus)
         if change is not None:
             return searcher.change(*change, top)
         (kind, query), *_ = ((kind, each) for kind, each in asked.items() if each is not None)
         ask: Callable[[str, int], SearchResult] = getattr(searcher, kind)
         return ask(str(query), top)
+
+    def open_searcher(self, corpus: PathLike | VideoLibrary, *, progress: Progress | None = None) -> Searcher:
+        """What `search` asks, for many questions: `after`, `before`, `text` and `change`. Builds the index if there is
+        none; `progress` wraps the videos that are embedded for it, as tqdm does."""
+        if isinstance(corpus, VideoLibrary):
+            library = corpus.searched
+        else:
+            library = open_library(self._opened, Path(corpus), self._cache, _silent)
+        index = open_index(self._opened, library, self._cache, progress=progress)
+        return Searcher(self._opened, library, index, self._cache)
 
     def _footage(self, videos: Iterable[PathLike | Footage]) -> list[Footage]:
         """What can be read of the videos; what cannot, and footage unlike the training data, is warned about. Videos of

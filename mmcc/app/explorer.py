@@ -6,16 +6,18 @@ import asyncio
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Literal, NamedTuple, TypeVar
 
 from mmcc.api import Model
 from mmcc.app.failures import Failure, unknown_video
 from mmcc.app.memory import Recent
+from mmcc.app.scan import Scan
 from mmcc.app.worker import Worker
 from mmcc.errors import InputError
 from mmcc.tools.footage import Footage
 from mmcc.tools.library import Card, VideoLibrary
+from mmcc.tools.marks import Annotations
+from mmcc.tools.queries import photo_pixels
 from mmcc.tools.walks import SeenVideo
 
 Found = TypeVar("Found")
@@ -54,7 +56,7 @@ class Limits:
     photos: int = 30
     bytes: int = 24 << 20  # of one photo: phones write 2 to 15 MB
     all_bytes: int = 160 << 20  # of one request
-    pixels: int = 50_000_000
+    pixels: int = field(default_factory=photo_pixels)
 
 
 @dataclass
@@ -64,18 +66,19 @@ class Explorer:
     library: VideoLibrary
     models: dict[str, Model]  # by id; the first is the one asked by default
     worker: Worker
-    annotations: Path
+    marks: Annotations
     limits: Limits = field(default_factory=Limits)
     kept: Recent[bytes] = field(default_factory=lambda: Recent(_ANSWER_BYTES))
     _ready: Recent[Ready] = field(default_factory=lambda: Recent(_SEEN_BYTES))
     _statuses: dict[tuple[str, str], Status] = field(default_factory=dict)
+    _scans: dict[str, Scan] = field(default_factory=dict)
     _pending: dict[tuple[str, str], asyncio.Future[Ready]] = field(default_factory=dict)
 
     @property
     def can_mark(self) -> bool:
         """Whether annotations can be written beside the library."""
-        place = self.annotations if self.annotations.exists() else self.annotations.parent
-        return os.access(place, os.W_OK | os.X_OK)
+        place = self.marks.folder
+        return os.access(place if place.exists() else place.parent, os.W_OK | os.X_OK)
 
     @property
     def can_upload(self) -> bool:
@@ -102,8 +105,15 @@ class Explorer:
         """A short question to a model."""
         return await asyncio.wrap_future(self.worker.ask(job))
 
-    async def work(self, job: Callable[[], Found], told: Callable[[float], None]) -> Found:
+    async def work(self, job: Callable[[], Found], told: Callable[[float], None] = lambda share: None) -> Found:
+        """Work that others need not wait for."""
         return await asyncio.wrap_future(self.worker.work(job, told))
+
+    def scan(self, name: str) -> Scan:
+        """The library as a model sees it, as far as it is embedded."""
+        if name not in self._scans:
+            self._scans[name] = Scan(self.library, self.models[name], self.worker)
+        return self._scans[name]
 
     def status(self, video: str, model: str) -> Status:
         return self._statuses.get((video, model), Status())

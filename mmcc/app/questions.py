@@ -11,6 +11,11 @@ from mmcc.api import Model
 from mmcc.app import answers
 from mmcc.app.common import Id, answer, encoded, of_request
 from mmcc.app.explorer import Explorer, Ready
+from mmcc.app.failures import Failure
+from mmcc.app.scan import apart
+from mmcc.report.chapters import FEWEST, SHORTEST
+from mmcc.report.export import export_file
+from mmcc.tools.library import key_of
 from mmcc.tools.transitions import GAP, Change
 from mmcc.tools.walks import FreeWalk
 
@@ -20,6 +25,8 @@ Index = Annotated[int, Query(ge=0, le=10_000_000, description="of a frame or an 
 Top = Annotated[int, Query(ge=1, le=100)]
 Gap = Annotated[float, Query(ge=0, le=3600, description="seconds at least between before and after")]
 _DIGITS = 7  # of a weight: a heat strip shows a few hundred levels
+# Of a guide that is opened instead of saved: it has styles and pictures of its own, and no script.
+_GUIDE_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'"
 router = APIRouter(tags=["questions"])
 
 
@@ -158,3 +165,42 @@ def change_json(change: Change) -> dict[str, Any]:
         "score": change.score,
         "video": None,
     }
+
+
+@router.get("/transitions", response_model=answers.Changes)
+async def library_transitions(request: Request, top: Top = 50, gap: Gap = GAP, model: str | None = None) -> Response:
+    """The clearest pairs of the library, of the videos that are embedded so far."""
+    explorer = of_request(request)
+    name, _ = explorer.model(model)
+    scan = explorer.scan(name)
+    changes = [change_json(each) | {"video": _video(each)} for each in apart(scan.changes, top, gap)]
+    return answer({"changes": changes, "warning": None, "library": scan.progress()})
+
+
+def _video(change: Change) -> dict[str, str]:
+    video = change.footage.video
+    return {"id": key_of(video.id), "title": video.title or change.footage.name}
+
+
+@router.get("/videos/{video}/export/{name}", response_class=Response)
+async def export(
+    request: Request,
+    video: Id,
+    name: Literal["chapters.txt", "chapters.vtt", "chapters.ffmetadata", "guide.html"],
+    top: Top = 10,
+    model: str | None = None,
+) -> Response:
+    """A video in chapters, for YouTube, players or ffmpeg; or a guide of its steps with stills."""
+    explorer = of_request(request)
+    which, opened = explorer.model(model)
+    ready = await explorer.ready(video, which)
+    found = await explorer.ask(lambda: opened.changes(ready.seen.footage, top=top))
+    content = await asyncio.to_thread(export_file, name, found, top, ready.cautions)  # stills are decoded, by workers
+    if content is None:
+        cause = f"YouTube needs {FEWEST} chapters of {SHORTEST:g} s, and this video has no room for them."
+        raise Failure(404, "too_short", cause, "chapters.vtt has as many as there are.")
+    headers = {"content-disposition": f'attachment; filename="{name}"', "cache-control": "no-store"}
+    kind = "text/html; charset=utf-8" if name.endswith("html") else "text/plain; charset=utf-8"
+    if name.endswith("html"):
+        headers["content-security-policy"] = _GUIDE_POLICY
+    return Response(content, 200, headers, kind)

@@ -17,7 +17,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from mmcc.app.failures import error_body
+from mmcc.app.failures import Failure, error_body
 
 COOKIE = "mmcc_token"
 _HEADERS = {
@@ -132,14 +132,14 @@ def _limited(receive: Receive, limit: int) -> Receive:
         message = await receive()
         left -= len(message.get("body", b""))
         if left < 0:
-            raise TooLarge
+            raise _too_large(limit)
         return message
 
     return limited
 
 
-class TooLarge(Exception):
-    """A body that goes on beyond its limit."""
+def _too_large(limit: int) -> Failure:
+    return Failure(413, "too_large", f"A request may have {limit:,} bytes at most.", "Send fewer or smaller files.")
 
 
 def _no(status: int, code: str, cause: str, remedy: str) -> Response:

@@ -14,13 +14,14 @@ import uvicorn
 from fastapi import FastAPI
 
 from mmcc.api import Model, load_model
-from mmcc.app import answers, pages, questions, videos
+from mmcc.app import answers, marking, pages, photos, questions, videos
 from mmcc.app.explorer import Explorer
 from mmcc.app.failures import add_handlers
 from mmcc.app.security import Guard
 from mmcc.app.worker import Worker
 from mmcc.errors import InputError
 from mmcc.tools.footage import Begin
+from mmcc.tools.marks import Annotations
 
 LOCAL = ("127.0.0.1", "localhost", "::1")
 _PREFIX = "/api/v1"
@@ -50,7 +51,7 @@ def create_app(explorer: Explorer, *, hosts: Sequence[str] = LOCAL, token: str |
     )
     app.state.explorer = explorer
     add_handlers(app)
-    for router in (videos.router, questions.router):
+    for router in (videos.router, questions.router, photos.router, marking.router):
         app.include_router(router, prefix=_PREFIX)
     app.include_router(pages.router)
     names = [_bracketed(host) for host in hosts]
@@ -67,8 +68,8 @@ def open_explorer(model: str, source: Path, *, against: str | None = None, progr
     except BaseException:
         worker.close()
         raise
-    annotations = source.absolute().with_name(f"{source.absolute().name}.annotations")
-    return Explorer(library, models, worker, annotations)
+    beside = source.absolute().with_name(f"{source.absolute().name}.annotations")
+    return Explorer(library, models, worker, Annotations(beside, [card.id for card in library.cards]))
 
 
 def _named(models: Sequence[Model]) -> dict[str, Model]:

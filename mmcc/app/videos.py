@@ -138,7 +138,12 @@ def media_of(footage: Footage) -> tuple[Path, str] | None:
     return (path, kind) if path and kind else None
 
 
-@router.api_route("/videos/{video}/media", methods=["GET", "HEAD"], response_class=Response)
+@router.head("/videos/{video}/media", include_in_schema=False)
+@router.get(
+    "/videos/{video}/media",
+    response_class=Response,
+    responses={206: {"description": "one range"}, 304: {}, 416: {"model": answers.Error}},
+)
 async def media(request: Request, video: Id) -> Response:
     """The video file, or one range of its bytes."""
     footage = await anyio.to_thread.run_sync(of_request(request).footage, video)

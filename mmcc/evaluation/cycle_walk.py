@@ -109,9 +109,18 @@ class VideoWalk:
 
 
 @torch.inference_mode()
+def whole_video(video: EmbeddedVideo, *, backward: bool = False) -> dict[str, Nodes]:
+    """All nodes of a video as one segment; `backward`: of the video played in reverse."""
+    said = video.utterances or Embedding(*(part[:0] for part in video.frames))
+    every = {VISION: (video.frames, video.times), TEXT: (said, video.text_times)}
+    nodes = {name: _one_segment(each, np.arange(len(times)), times) for name, (each, times) in every.items()}
+    return {name: _reversed(each) for name, each in nodes.items()} if backward else nodes
+
+
+@torch.inference_mode()
 def walk_from(
     model: Dynamics,
-    video: EmbeddedVideo,
+    nodes: Mapping[str, Nodes],
     modality: str,
     node: int,
     *,
@@ -121,22 +130,16 @@ def walk_from(
     constrain: bool = False,
     backward: bool = False,
 ) -> VideoWalk:
-    """The cycle from one node, over the whole video instead of a segment.
+    """The cycle from one node over the nodes of `whole_video`.
 
     `backward`: to the past and back. It is the cycle of the video played in reverse, with the two predictors exchanged,
-    so every setting has the same meaning.
+    so every setting has the same meaning; nodes and weights are numbered as in the video.
     """
-    said = video.utterances or Embedding(*(part[:0] for part in video.frames))
-    every = {VISION: (video.frames, video.times), TEXT: (said, video.text_times)}
-    nodes = {name: _one_segment(each, np.arange(len(times)), times) for name, (each, times) in every.items()}
-    count = {name: len(times) for name, (_, times) in every.items()}
-    index = torch.tensor([[node]])
-    walker: Dynamics = model
-    if backward:
-        nodes = {name: _reversed(each) for name, each in nodes.items()}
-        index, walker = nodes[modality].valid.shape[1] - 1 - index, _Reversed(model)
-    both = all(count.values())
-    starts = Starts(modality, index, torch.ones(1, 1, dtype=torch.bool), torch.tensor([[unimodal or not both]]))
+    own, other = nodes[modality], nodes[OTHER[modality]]
+    index = torch.tensor([[own.valid.shape[1] - 1 - node if backward else node]])
+    alone = unimodal or not bool(other.valid.any())
+    starts = Starts(modality, index, torch.ones(1, 1, dtype=torch.bool), torch.tensor([[alone]]))
+    walker = _Reversed(model) if backward else model
     cycle = cycle_back(walker, nodes, starts, constrain=constrain, path=path, temperature=temperature)
     ahead = cycle.future.modality
     edges = {
@@ -149,7 +152,7 @@ def walk_from(
     for name, (of, edge) in edges.items():
         if name != "counterpart" and not bool(cycle.future_edge.any()):
             break  # nothing lies ahead
-        if count[of] and bool(edge.any()):
+        if bool(nodes[of].valid.any()) and bool(edge.any()):
             weights[name] = _numbers(edge.flip(-1) if backward else edge)[0, 0]
     return VideoWalk(ahead, weights)
 
@@ -181,7 +184,7 @@ def _one_segment(nodes: Embedding, index: Indices, times: NDArray[np.float64]) -
         return Nodes(nothing, nothing, torch.zeros(1, 1, dtype=torch.bool), torch.zeros(1, 1))
     chosen = torch.from_numpy(index)
     valid = torch.ones(1, len(index), dtype=torch.bool)
-    return Nodes(nodes.z[chosen][None], nodes.pi[chosen][None], valid, torch.from_numpy(times).float()[None])
+    return Nodes(nodes.z[chosen][None], nodes.pi[chosen][None], valid, torch.tensor(times).float()[None])
 
 
 def _numbers(tensor: Tensor) -> Floats:

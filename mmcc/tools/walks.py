@@ -8,8 +8,7 @@ Shapes: N nodes of the modality that an edge runs over: all frames of the video,
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from pathlib import Path
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -23,8 +22,11 @@ from mmcc.tools.model import ToolModel
 
 if TYPE_CHECKING:
     from mmcc.evaluation.embedding import EmbeddedVideo
+    from mmcc.models.nodes import Nodes
     from mmcc.objectives.config import CycleConfig
     from mmcc.objectives.losses import Dynamics
+
+_TRAINED: dict[str, CycleConfig] = {}  # by a model's checksum
 
 
 @dataclass(frozen=True)
@@ -36,9 +38,16 @@ class SeenVideo:
 
     @property
     def bytes(self) -> int:
-        """How much memory it takes."""
+        """How much memory it takes, with both ways to walk it."""
         sides = [self.embedded.frames, *([self.embedded.utterances] if self.embedded.utterances else [])]
-        return sum(int(part.nbytes) for side in sides for part in side) + 16 * len(self.embedded.times)
+        return 3 * sum(int(part.nbytes) for side in sides for part in side)
+
+    @cached_property
+    def nodes(self) -> tuple[dict[str, Nodes], dict[str, Nodes]]:
+        """Forwards, and backwards, as walks take them."""
+        from mmcc.evaluation.cycle_walk import whole_video
+
+        return whole_video(self.embedded), whole_video(self.embedded, backward=True)
 
     @cached_property
     def utterance_of(self) -> NDArray[np.int64]:
@@ -102,14 +111,13 @@ def walk(
     there is not."""
     from mmcc.evaluation.cycle_walk import walk_from
 
-    require_cycles(model, cache)
-    asked, own = settings or WalkSettings(), _settings_in(model.folder)
+    asked, own = settings or WalkSettings(), _as_trained(model, cache)
     node = _node(seen, modality, index)
     temperature = own.temperature if asked.temperature is None else asked.temperature
     unimodal = own.p_unimodal == 1 if asked.unimodal is None else asked.unimodal or own.p_unimodal == 1
     found = walk_from(
         cast("Dynamics", cast(Any, model.adapter).model),
-        seen.embedded,
+        seen.nodes[asked.backward],
         modality,
         node,
         path=own.path,
@@ -129,14 +137,16 @@ def walk(
     return FreeWalk(stations, edges, returns, temperature, unimodal)
 
 
-@lru_cache(8)
-def _settings_in(folder: Path) -> CycleConfig:
-    """How a model was trained to walk; its file takes milliseconds to read."""
+def _as_trained(model: ToolModel, cache: Cache) -> CycleConfig:
+    """How a model was trained to walk. Its files take longer to read than a walk takes, so they are read once."""
     from mmcc.objectives.spec import spec_of
     from mmcc.training.config import Config
 
-    objective = Config.from_yaml(folder / "config.yaml").objective
-    return spec_of(objective).walk_of(objective)
+    if model.checksum not in _TRAINED:
+        require_cycles(model, cache)
+        objective = Config.from_yaml(model.folder / "config.yaml").objective
+        _TRAINED[model.checksum] = spec_of(objective).walk_of(objective)
+    return _TRAINED[model.checksum]
 
 
 def _node(seen: SeenVideo, modality: str, index: int) -> int:
