@@ -6,7 +6,7 @@ import asyncio
 import secrets
 import socket
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -116,7 +116,8 @@ def run(
     place = f"http://{_bracketed(host)}:{listening.getsockname()[1]}/"
     ready(place + (f"?token={token}" if token else ""))
     try:
-        uvicorn.Server(config).run(sockets=[listening])
+        with suppress(KeyboardInterrupt):  # that is how people stop it
+            uvicorn.Server(config).run(sockets=[listening])
     finally:
         listening.close()
         explorer.close()

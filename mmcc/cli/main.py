@@ -13,6 +13,7 @@ from mmcc import __version__
 from mmcc.cli.anticipate import anticipate
 from mmcc.cli.arguments import Misused, build_parser, call
 from mmcc.cli.cache import cache
+from mmcc.cli.compare import compare
 from mmcc.cli.cycles import cycles
 from mmcc.cli.demo import demo
 from mmcc.cli.embed import embed
@@ -53,6 +54,7 @@ VERBS = (
     inspect,
     train,
     evaluate,
+    compare,
     reproduce,
     transitions,
     cycles,
