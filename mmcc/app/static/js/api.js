@@ -49,8 +49,13 @@ export const api = {
 
   frame: (video, number, width) => `${ROOT}/videos/${id(video)}/frames/${number}.jpg${query({ width })}`,
   strip: (video, first, count, width) => `${ROOT}/videos/${id(video)}/strip${query({ first, count, width })}`,
-  chapters: (video, model) => `${ROOT}/videos/${id(video)}/export/chapters.txt${query({ model })}`,
-  guide: (video, model) => `${ROOT}/videos/${id(video)}/export/guide.html${query({ model })}`,
+  /** A file to keep: chapters.txt, chapters.vtt, chapters.ffmetadata or guide.html. */
+  exported: async (video, file, model) => {
+    const response = await fetch(`${ROOT}/videos/${id(video)}/export/${file}${query({ model })}`);
+    if (response.ok) return response.blob();
+    const body = await response.json().catch(() => null);
+    throw new Failure(response.status, body?.error ?? { cause: "This could not be exported." });
+  },
 };
 
 /** Resolves when a video is embedded; `progress` hears the share that is done. */

@@ -10,10 +10,15 @@ import { api } from "./api.js";
 const WAIT = 500; // milliseconds: typing a name should not save every letter
 const BLANK = { task: { title: "", steps: [] }, marks: [] };
 
+/** What a file can hold: a task has a title and steps, or there is none. */
+function complete({ task, marks }, name) {
+  return task.steps.length ? { task: { ...task, title: task.title || name }, marks } : { task: null, marks: [] };
+}
+
 export class MarksStore {
   /** `changed()` hears new marks, `said(state, failure)` one of saved, saving, waiting, offline, conflict. */
-  constructor(video, { changed, said, signal }) {
-    Object.assign(this, { video, changed, said, past: [], ahead: [], revision: 0, current: BLANK });
+  constructor({ id: video, title }, { changed, said, signal }) {
+    Object.assign(this, { video, name: title.slice(0, 120), changed, said, past: [], ahead: [], revision: 0, current: BLANK });
     this.key = `mmcc-marks-${video}`;
     addEventListener("pagehide", () => this.flush(), { signal });
     document.addEventListener("visibilitychange", () => { if (document.hidden) this.flush(); }, { signal });
@@ -87,7 +92,7 @@ export class MarksStore {
     const sent = this.current;
     this.said("saving");
     try {
-      const { revision } = await api.saveMarks(this.video, { ...sent, revision: this.revision }, more);
+      const { revision } = await api.saveMarks(this.video, { ...complete(sent, this.name), revision: this.revision }, more);
       this.revision = revision ?? this.revision + 1;
       if (this.current === sent) { this.dirty = false; this.forget(); this.said("saved"); } else { this.keep(); this.again = true; }
     } catch (failure) {

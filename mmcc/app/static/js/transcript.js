@@ -39,7 +39,7 @@ export class Transcript {
     const item = this.items[index];
     if (!item || this.list.contains(document.activeElement)) return;
     const { list } = this;
-    const top = item.offsetTop - list.offsetTop;
+    const top = item.offsetTop; // the list is its own frame of reference
     if (top < list.scrollTop || top + item.offsetHeight > list.scrollTop + list.clientHeight) list.scrollTop = top - list.clientHeight / 3;
   }
 }

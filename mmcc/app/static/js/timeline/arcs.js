@@ -10,6 +10,7 @@ import { svg } from "../dom.js";
 import { apart, clock, percent } from "../format.js";
 import { centre } from "./scale.js";
 
+const narrow = matchMedia("(max-width: 720px)");
 const FAINT = 5; // further arcs per edge
 const LEAST = 0.02; // of the weight, to be drawn at all
 
@@ -89,7 +90,7 @@ export class Arcs {
   /** Farther is higher. */
   path(from, to, share) {
     const reach = Math.min(1, Math.abs(to - from) / this.far);
-    const room = this.height - 22;
+    const room = this.height - (narrow.matches ? 40 : 22); // on a phone the name of the walk stands there, too
     const rise = (26 + (room - 26) * Math.sqrt(reach)) * share;
     const ground = this.side > 0 ? this.height : 0;
     const top = ground - this.side * rise * (4 / 3);

@@ -2,13 +2,13 @@
 
 import { api } from "../api.js";
 import { h, setVars } from "../dom.js";
-import { nearest } from "./scale.js";
+import { centre, nearest } from "./scale.js";
 
 const BESIDE = 1; // views to the left and right that are kept ready for scrolling
 
 export class Filmstrip {
   constructor(video, scale) {
-    Object.assign(this, { video, scale, tiles: new Map() });
+    Object.assign(this, { video, scale, tiles: new Map(), pins: [] });
     this.element = h("div", { class: "film", "aria-hidden": "true" });
   }
 
@@ -36,11 +36,28 @@ export class Filmstrip {
     }
   }
 
+  /** The frames that a walk visits, each at its own moment and above the rest: a tile next to it may show another.
+   * `pins`: [{index, kind}]; the last lies on top. */
+  pin(pins) {
+    this.pins.forEach(({ image }) => image.remove());
+    this.pins = pins.map(({ index, kind }) => ({ index, image: h("img", { class: `pin ${kind}`, alt: "", src: api.frame(this.video.id, index, 96), draggable: "false" }) }));
+    this.element.append(...this.pins.map(({ image }) => image));
+    this.drawPins();
+  }
+
+  drawPins() {
+    const { scale, tile } = this;
+    for (const { index, image } of this.pins) {
+      const middle = scale.x(centre(this.video, "vision", index)) - tile / 2;
+      setVars(image, { x: `${Math.min(Math.max(middle, 0), scale.width - tile)}px`, w: `${tile}px` });
+    }
+  }
+
   place(i, frame) {
     const image = h("img", { class: "tile", alt: "", decoding: "async", src: api.frame(this.video.id, frame, 96), draggable: "false" });
     image.frame = frame;
     this.tiles.set(i, image);
-    this.element.append(image);
+    this.element.prepend(image); // below the pins
     return image;
   }
 }

@@ -122,6 +122,7 @@ export class Timeline {
     this.drawAxis();
     this.words.draw();
     this.steps.draw();
+    this.film.drawPins();
     this.drawWalks();
     this.drawMoving();
     this.setTime(this.time ?? 0);
@@ -154,6 +155,7 @@ export class Timeline {
     this.heats.upper.set(LATER.map((role) => edge(upper, role)));
     this.heats.lower.set(LATER.map((role) => edge(lower, role)));
     this.heats.first.set([edge(upper ?? lower, "counterpart")]);
+    this.film.pin([station(lower, "future"), station(upper, "future"), this.start].filter((each) => each?.modality === "vision").map((each) => ({ index: each.index, kind: each.role })));
     this.words.light("picked", this.start?.modality === "text" ? this.start.index : -1);
     this.label();
     if (this.start) this.describe(this.start);

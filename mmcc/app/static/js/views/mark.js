@@ -22,9 +22,9 @@ export async function show(main, { app, id, signal, title }) {
   const stepList = h("ol", { class: "steps-list" });
   const markList = h("ol", { class: "marks-list" });
   const undo = h("button", { class: "button", type: "button", onclick: () => back() }, icon("undo"), "Undo");
-  const task = h("input", { class: "field", id: "task", dir: "auto", placeholder: "Make pancakes", onchange: () => edit({ task: { ...store.current.task, title: task.value.trim() } }) });
-  const fresh = h("input", { class: "field", dir: "auto", placeholder: "Add a step, then Enter", "aria-label": "New step", onkeydown: (event) => { if (event.key === "Enter") { event.preventDefault(); addStep(); } } });
-  const store = new MarksStore(id, { changed: draw, said: say, signal });
+  const task = h("input", { class: "field", id: "task", dir: "auto", maxlength: "120", placeholder: "Make pancakes", onchange: () => edit({ task: { ...store.current.task, title: task.value.trim() } }) });
+  const fresh = h("input", { class: "field", dir: "auto", maxlength: "120", placeholder: "Add a step, then Enter", "aria-label": "New step", onkeydown: (event) => { if (event.key === "Enter") { event.preventDefault(); addStep(); } } });
+  const store = new MarksStore(video, { changed: draw, said: say, signal });
   const timeline = new Timeline(video, { signal, names: [["", ""], ["", ""]], pick: (modality, index) => player.seek(modality === "text" ? video.utterances[index].start : video.frames.times[index]), seek: (time) => player.seek(time) });
   timeline.element.classList.add("marking");
   timeline.slider.remove(); // no walk starts here; the player has a slider of its own
@@ -38,9 +38,9 @@ export async function show(main, { app, id, signal, title }) {
     h("div", { class: "head" }, h("div", {}, h("h1", {}, "Mark steps"), h("p", { class: "lead" }, foreign("a", video.title, { href: link(["video", id]) }))),
       h("div", { class: "actions" }, saved, undo)),
     conflict,
-    h("div", { class: "stage" }, player.element,
+    h("div", { class: "stage tall" }, player.element,
       h("section", { class: "steps-panel", "aria-label": "Steps" },
-        h("label", { class: "small task-label", for: "task" }, "Task"), task,
+        h("label", { class: "small task-label" }, "Task", task),
         h("p", { class: "small quiet steps-help" }, "Press a step's number when it begins and again when it ends; another number ends one step and begins the next."),
         stepList, fresh)),
     timeline.element,
@@ -56,8 +56,14 @@ export async function show(main, { app, id, signal, title }) {
       h("button", { class: "button", type: "button", onclick: () => store.decide(true) }, "Keep mine"), " ", h("button", { class: "button", type: "button", onclick: () => store.decide(false) }, "Take theirs")));
   }
 
+  /** The file separates steps by commas, so a name cannot have any. */
+  function plain(words) {
+    if (words.includes(",")) toast("Commas separate steps in the file; they became semicolons.");
+    return words.replaceAll(",", ";").replace(/\s+/g, " ").trim();
+  }
+
   function addStep() {
-    const text = fresh.value.trim();
+    const text = plain(fresh.value);
     if (!text) return;
     fresh.value = "";
     const { task: now } = store.current;
@@ -103,7 +109,7 @@ export async function show(main, { app, id, signal, title }) {
     replace(stepList, now.steps.map((text, i) => {
       const number = i + 1;
       const done = marks.filter((mark) => mark.step === number).length;
-      const name = h("input", { class: "field step-name", value: text, dir: "auto", "aria-label": `Name of step ${number}`, onchange: () => edit({ task: { ...now, steps: now.steps.map((each, j) => (j === i ? name.value.trim() || each : each)) } }) });
+      const name = h("input", { class: "field step-name", value: text, maxlength: "120", dir: "auto", "aria-label": `Name of step ${number}`, onchange: () => edit({ task: { ...now, steps: now.steps.map((each, j) => (j === i ? plain(name.value) || each : each)) } }) });
       return h("li", { class: open?.step === number ? "running" : "" },
         h("button", { class: "step-key num", type: "button", "aria-label": `${open?.step === number ? "End" : "Begin"} step ${number}: ${text}`, "aria-pressed": String(open?.step === number), onclick: () => press(number) }, String(number)),
         name, h("span", { class: "small quiet num" }, done ? `${done} ×` : ""),

@@ -27,7 +27,7 @@ export async function show(main, { app, query, signal }) {
       h("section", { class: "panel", "aria-labelledby": "given-title" }, h("h2", { id: "given-title" }, "This moment"), given,
         app.about.can.upload && dropPlace({ words: "Drop a photo, or choose one", hint: "It is kept in memory only.", many: false, limits: app.about.limits, signal, take: ([file]) => { Object.assign(state, { photo: file, video: null }); rewrite(["next"], {}); ask(); }, refuse: (words) => failed(answer, { cause: words }) })),
       h("section", { class: "panel", "aria-labelledby": "steps-title" }, h("h2", { id: "steps-title" }, h("label", { for: "own-steps" }, "Your own steps")),
-        h("p", { class: "quiet small" }, "One per line: the model ranks which comes next."), steps, ranked)),
+        h("p", { class: "quiet small" }, "One per line. The model says how likely each of them is still to come."), steps, ranked)),
     answer);
 
   if (query.get("video")) await fromVideo(query.get("video"), Number.parseInt(query.get("frame") ?? "", 10));
@@ -40,7 +40,7 @@ export async function show(main, { app, query, signal }) {
     await ask();
   }
 
-  function later() { clearTimeout(timer); timer = setTimeout(() => { if (state.photo || state.video) ask(true); }, 500); }
+  function later() { clearTimeout(timer); timer = setTimeout(() => { if (state.photo || state.video) ask(Boolean(answer.querySelector(".hits"))); }, 400); }
   function lines() { return steps.value.split("\n").map((line) => line.trim()).filter(Boolean); }
   function keep() { try { localStorage.setItem("mmcc-steps", steps.value); } catch { /* not kept then */ } }
   function remembered() { try { return localStorage.getItem("mmcc-steps") ?? ""; } catch { return ""; } }
@@ -111,10 +111,9 @@ export async function show(main, { app, query, signal }) {
 
   function drawSteps({ steps: found, none }) {
     if (!found?.length) { replace(ranked); return; }
-    const most = Math.max(...found.map((step) => step.probability), none ?? 0, 1e-9);
     const row = (text, probability, kind = "") => {
       const bar = h("span", { class: "bar-fill", "aria-hidden": "true" });
-      setVars(bar, { share: probability / most });
+      setVars(bar, { share: probability });
       return h("li", { class: `ranked ${kind}` }, bar, foreign("span", text, { class: "ranked-text" }), h("span", { class: "num" }, percent(probability)));
     };
     replace(ranked, h("ol", { class: "ranking" }, found.map((step) => row(step.text, step.probability)), none !== null && none !== undefined && row("none of these", none, "none")));

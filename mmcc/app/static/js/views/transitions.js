@@ -1,13 +1,16 @@
 /** Transitions: the clearest before → after pairs, of one video or of the library, as a gallery. */
 
 import { api, untilReady, whenEmbedded } from "../api.js";
-import { foreign, h, icon, replace } from "../dom.js";
+import { foreign, h, icon, replace, toast } from "../dom.js";
 import { apart, clock, count, factor, percent } from "../format.js";
 import { link } from "../router.js";
 import { playSpan } from "../span.js";
 import { empty, failed, loading } from "../states.js";
+import { download } from "../zip.js";
 
 const TOP = 48;
+const MOST = 100; // that the server gives
+const EACH = 3; // of one video in the gallery of all: the clearest video would else fill it
 
 export async function show(main, { app, query, signal, title }) {
   const id = query.get("video");
@@ -22,15 +25,27 @@ export async function show(main, { app, query, signal, title }) {
       h("div", {}, h("h1", {}, "Transitions"), h("p", { class: "lead" }, lead)),
       video && h("div", { class: "actions" },
         h("a", { class: "button", href: link(["transitions"]) }, "All videos"),
-        h("a", { class: "button", href: api.chapters(id, app.model), download: "" }, icon("down"), "Chapters"),
-        h("a", { class: "button", href: api.guide(id, app.model), download: "" }, icon("down"), "Step guide"))),
+        exporting("Chapters for YouTube", "chapters.txt"), exporting("Chapters for players", "chapters.vtt"), exporting("Step guide", "guide.html"))),
     gallery);
   await load();
+
+  function exporting(words, file) {
+    const button = h("button", { class: "button", type: "button", onclick: async () => {
+      button.disabled = true;
+      try {
+        download(await api.exported(id, file, app.model), `${video.title.slice(0, 80)} ${file}`);
+      } catch (failure) {
+        toast(failure.cause ?? "This could not be exported.");
+      }
+      button.disabled = false;
+    } }, icon("down"), words);
+    return button;
+  }
 
   async function load() {
     const progress = loading(gallery, "Looking for changes…");
     try {
-      const request = () => api.transitions(id, { top: TOP, model: app.model }, signal);
+      const request = () => api.transitions(id, { top: id ? TOP : MOST, model: app.model }, signal);
       if (id) draw(await whenEmbedded(id, app.model, signal, (share) => progress(share, `The model looks at this video for the first time: ${percent(share)}`), request));
       else await untilReady(signal, request, (answer) => { if (answer.changes.length || answer.library?.state === "ready") draw(answer); else progress(answer.library.done, looking(answer.library)); });
     } catch (failure) {
@@ -40,7 +55,14 @@ export async function show(main, { app, query, signal, title }) {
 
   const looking = ({ videos, total }) => `The model looks at the library for the first time: ${videos} of ${count(total, "video")}. The best pairs so far:`;
 
-  function draw({ changes, warning, library }) {
+  /** At most a few of each video, best first. */
+  function chosen(changes) {
+    const of = new Map();
+    return changes.filter(({ video: { id: key } }) => of.set(key, (of.get(key) ?? 0) + 1).get(key) <= EACH).slice(0, TOP);
+  }
+
+  function draw({ changes: all, warning, library }) {
+    const changes = id ? all : chosen(all);
     if (!changes.length) {
       empty(gallery, "No clear change", `The model sees nothing in ${id ? "this video" : "these videos"} that turns into something else.`);
       return;

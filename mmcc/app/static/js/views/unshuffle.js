@@ -97,7 +97,7 @@ export async function show(main, { app, signal }) {
       photo.link.hidden = !next || !found;
       photo.link.textContent = sure === undefined ? "yours" : percent(sure);
       photo.link.classList.toggle("yours", sure === undefined);
-      photo.link.title = sure === undefined ? "You put these two together" : "How likely the next photo follows this one";
+      photo.link.title = sure === undefined ? "You put these two together" : "How likely it is that the next photo comes after this one";
       setVars(photo.link, { sure: sure ?? 0 });
     });
     actions.hidden = !photos.length;
@@ -137,8 +137,8 @@ export async function show(main, { app, signal }) {
   }
 
   function say({ confidence, guess, warning }) {
-    const words = guess ? "This order is no better than a guess: the photos look alike to the model, or unlike anything it knows." : `Sure of ${percent(confidence)} of the links, on average.`;
-    replace(message, warning && h("p", { class: "note" }, warning), h("p", { class: guess ? "note" : "order-words num" }, words));
+    const words = guess ? "This order is no better than a guess." : `Confidence ${confidence.toFixed(2)}, where 0.5 is a guess and 1 is certain.`;
+    replace(message, (warning || guess) && h("p", { class: "note" }, [guess && words, warning].filter(Boolean).join(" ")), !guess && h("p", { class: "order-words num" }, words));
     announce(words);
   }
 

@@ -73,9 +73,15 @@ export async function show(main, { app, id, query, signal, title }) {
     player.seek(time);
     timeline.reveal(time);
     transcript.mark("picked", modality === "text" ? index : -1);
-    if (modality === "text") { transcript.focusable(index); transcript.reveal(index); }
+    if (modality === "text") transcript.focusable(index);
+    showWords();
     keepAddress();
     walk();
+  }
+
+  /** Scroll the narration to what is said now, or was said last. */
+  function showWords() {
+    transcript.reveal(video.utterances.findLastIndex(({ start }) => start <= player.seconds + 0.01));
   }
 
   let running;
@@ -150,6 +156,7 @@ export async function show(main, { app, id, query, signal, title }) {
     else {
       Object.assign(state, { modality: "vision", index: timeline.frameAt(time) });
       player.seek(Number.isFinite(t) ? t : video.frames.times[state.index]);
+      showWords();
       walk();
     }
   }
