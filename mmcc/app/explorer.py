@@ -12,7 +12,7 @@ from mmcc.api import Model
 from mmcc.app.failures import Failure, unknown_video
 from mmcc.app.memory import Recent
 from mmcc.app.scan import Scan
-from mmcc.app.worker import Worker
+from mmcc.app.worker import Urgency, Worker
 from mmcc.errors import InputError
 from mmcc.tools.footage import Footage
 from mmcc.tools.library import Card, VideoLibrary
@@ -107,7 +107,7 @@ class Explorer:
 
     async def work(self, job: Callable[[], Found], told: Callable[[float], None] = lambda share: None) -> Found:
         """Work that others need not wait for."""
-        return await asyncio.wrap_future(self.worker.work(job, told))
+        return await asyncio.wrap_future(self.worker.ask(job, Urgency.WORK, told))
 
     def scan(self, name: str) -> Scan:
         """The library as a model sees it, as far as it is embedded."""

@@ -189,7 +189,8 @@ def order_json(found: Unshuffled, names: Sequence[str]) -> dict[str, Any]:
         links += [1.0] * (len(same) - 1)
         order += same
     guess = found.guess
-    warning = " ".join(line for line in (guess[:1].upper() + guess[1:] + "." if guess else "", found.note) if line)
+    lines = [found.note] if found.strange and found.note else [f"{guess}." if guess else "", found.note]
+    warning = " ".join(line[:1].upper() + line[1:] for line in lines if line)
     return {
         "order": order,
         "links": links,

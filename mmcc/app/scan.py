@@ -12,7 +12,7 @@ from heapq import nlargest
 from typing import Any
 
 from mmcc.api import Model
-from mmcc.app.worker import Stopped, Worker
+from mmcc.app.worker import Stopped, Urgency, Worker
 from mmcc.errors import InputError
 from mmcc.tools.library import VideoLibrary
 from mmcc.tools.search import Searcher
@@ -49,10 +49,10 @@ class Scan:
     async def _run(self) -> None:
         try:
             for card in self._library.cards:
-                found = await asyncio.wrap_future(self._worker.work(partial(self._look, card.key)))
+                found = await asyncio.wrap_future(self._worker.ask(partial(self._look, card.key), Urgency.BACKGROUND))
                 self.changes = nlargest(_KEPT, [*self.changes, *found], key=lambda change: change.score)
                 self._videos += 1
-            self.searcher = await asyncio.wrap_future(self._worker.work(self._index))
+            self.searcher = await asyncio.wrap_future(self._worker.ask(self._index, Urgency.BACKGROUND))
         except InputError as error:
             self._reason = error.cause
         except (Stopped, asyncio.CancelledError):

@@ -47,7 +47,13 @@ def about(request: Request) -> Response:
     content = {
         "version": __version__,
         "models": [
-            {"id": name, "name": model.name, "size": model.size, "calibrated": model.calibrated, "warning": model.note}
+            {
+                "id": name,
+                "name": Path(model.name).name,
+                "size": model.size,
+                "calibrated": model.calibrated,
+                "warning": model.note,
+            }
             for name, model in explorer.models.items()
         ],
         "corpus": {"name": explorer.library.name, **counts._asdict()},

@@ -1,53 +1,63 @@
-"""One thread that owns the models: questions queue, and short ones are answered between the batches of a long one."""
+"""One thread that owns the models: questions queue, and the more urgent pass between the batches of a long one."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
+from enum import IntEnum
 from threading import Condition, Thread, current_thread
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from mmcc.app.failures import Busy
 
 Found = TypeVar("Found")
-_WAITING = 512  # short questions; a page asks one at a time, so that more of them are no people
+_WAITING = 512  # questions of a kind; a page asks one at a time, so that more of them are no people
+
+
+class Urgency(IntEnum):
+    """What passes what."""
+
+    QUESTION = 0  # answered in milliseconds
+    WORK = 1  # somebody waits for it: a video to embed, photos to look at
+    BACKGROUND = 2  # nobody waits: the rest of the library
 
 
 class Stopped(Exception):
     """The server is ending, and with it what it was doing."""
 
 
+class _Job(NamedTuple):
+    future: Future[Any]
+    run: Callable[[], Any]
+    told: Callable[[float], None]
+
+
 class Worker:
-    """Runs jobs in its thread. A model that is opened with `between` lets short jobs pass while it embeds a video."""
+    """Runs jobs in its thread. A model that is opened with `between` lets others pass while it embeds a video."""
 
     def __init__(self) -> None:
-        self._short: deque[tuple[Future[Any], Callable[[], Any]]] = deque()
-        self._long: deque[tuple[Future[Any], Callable[[], Any], Callable[[float], None]]] = deque()
+        self._waiting: dict[Urgency, deque[_Job]] = {urgency: deque() for urgency in Urgency}
         self._changed = Condition()
         self._stopping = False
-        self._told: Callable[[float], None] | None = None  # by the long job that is running
-        self._inside = False  # a short job is running between two batches of a long one
+        self._running: list[tuple[Urgency, _Job]] = []  # the last one runs, in a pause of the one before it
         self._thread = Thread(target=self._run, name="model", daemon=True)
         self._thread.start()
 
-    def ask(self, job: Callable[[], Found]) -> Future[Found]:
-        """A question that is answered in milliseconds; Busy if too many are waiting."""
+    def ask(
+        self,
+        job: Callable[[], Found],
+        urgency: Urgency = Urgency.QUESTION,
+        told: Callable[[float], None] = lambda share: None,
+    ) -> Future[Found]:
+        """Queue a job; `told` hears which share of a video is embedded. Busy if too many are waiting."""
         future: Future[Found] = Future()
         with self._changed:
-            self._refuse_when_stopping()
-            if len(self._short) >= _WAITING:
+            if self._stopping:
+                raise Stopped
+            if len(self._waiting[urgency]) >= _WAITING:
                 raise Busy
-            self._short.append((future, job))
-            self._changed.notify()
-        return future
-
-    def work(self, job: Callable[[], Found], told: Callable[[float], None] = lambda share: None) -> Future[Found]:
-        """Work that may take minutes; `told` hears which share of a video is embedded."""
-        future: Future[Found] = Future()
-        with self._changed:
-            self._refuse_when_stopping()
-            self._long.append((future, job, told))
+            self._waiting[urgency].append(_Job(future, job, told))
             self._changed.notify()
         return future
 
@@ -55,15 +65,12 @@ class Worker:
         """For models: called in the thread before every batch of frames."""
         if self._stopping:
             raise Stopped
-        if current_thread() is not self._thread or self._told is None or self._inside:
+        if current_thread() is not self._thread or not self._running:
             return
-        self._told(share)
-        self._inside = True
-        try:
-            while self._short:
-                _answer(*self._short.popleft())
-        finally:
-            self._inside = False
+        urgency, job = self._running[-1]
+        job.told(share)
+        while (more_urgent := self._take(urgency)) is not None:
+            self._answer(*more_urgent)
 
     def close(self) -> None:
         """Answer nothing more, and wait for the batch that is being embedded."""
@@ -73,34 +80,33 @@ class Worker:
         if current_thread() is not self._thread:
             self._thread.join(timeout=30)
 
-    def _refuse_when_stopping(self) -> None:
-        if self._stopping:
-            raise Stopped
+    def _take(self, than: int = len(Urgency)) -> tuple[Urgency, _Job] | None:
+        """The next job that is more urgent than so much."""
+        for urgency, waiting in self._waiting.items():
+            if urgency < than and waiting:
+                return urgency, waiting.popleft()
+        return None
 
     def _run(self) -> None:
         while True:
             with self._changed:
-                self._changed.wait_for(lambda: self._stopping or self._short or self._long)
+                self._changed.wait_for(lambda: self._stopping or any(self._waiting.values()))
                 if self._stopping:
                     break
-                short = self._short.popleft() if self._short else None
-                long = None if short else self._long.popleft()
-            if short:
-                _answer(*short)
-            elif long:
-                future, job, self._told = long
-                try:
-                    _answer(future, job)
-                finally:
-                    self._told = None
-        for future in [each[0] for each in self._short] + [each[0] for each in self._long]:
-            future.cancel()
+                job = self._take()
+            if job:
+                self._answer(*job)
+        for waiting in self._waiting.values():
+            for each in waiting:
+                each.future.cancel()
 
-
-def _answer(future: Future[Any], job: Callable[[], Any]) -> None:
-    if not future.set_running_or_notify_cancel():  # whoever asked has gone
-        return
-    try:
-        future.set_result(job())
-    except BaseException as error:
-        future.set_exception(error)
+    def _answer(self, urgency: Urgency, job: _Job) -> None:
+        if not job.future.set_running_or_notify_cancel():  # whoever asked has gone
+            return
+        self._running.append((urgency, job))
+        try:
+            job.future.set_result(job.run())
+        except BaseException as error:
+            job.future.set_exception(error)
+        finally:
+            self._running.pop()
