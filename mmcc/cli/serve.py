@@ -11,6 +11,7 @@ from mmcc.cli.exit_codes import EXIT_OK
 from mmcc.cli.models import MODEL
 from mmcc.errors import MissingDependency, UsageError
 from mmcc.terminal import note, show
+from mmcc.text import counted
 
 _NEEDED = ("fastapi", "uvicorn", "python_multipart")
 
@@ -56,7 +57,7 @@ def serve(
 
     def ready(address: str) -> None:
         show(address)
-        note(f"{len(found):,} videos of {found.name}, as {run} sees them; Ctrl-C stops the server")
+        note(f"{counted(len(found), 'video')} of {found.name}, as {run} sees them; Ctrl-C stops the server")
         if open:
             webbrowser.open(address)
 

@@ -27,6 +27,7 @@ _VERSION = "2"  # of all entries: raise it when an old answer would be wrong
 _TRIM_EVERY = 256 << 20  # bytes written: measuring the cache takes a look at every entry
 # As `place` names them; what killed processes left; and encoders, as mmcc.backbones keeps them.
 _ENTRY = re.compile(r"[\w-]+/([0-9a-f]{40}(\.npz)?|\.tmp-.*)|backbones/.+\.safetensors", re.DOTALL)
+_TRIES = 10
 _FACTS = "facts.json"  # stored among the arrays of a file; no array has this name
 
 
@@ -137,13 +138,21 @@ class Cache:
 def _read(path: Path) -> Answer | None:
     """None if missing or damaged: a zip file has a checksum of each array."""
     try:
-        with np.load(path, allow_pickle=False) as stored:
-            arrays = {name: stored[name] for name in stored.files}
+        arrays = _arrays(path)
         facts = parse_json(arrays.pop(_FACTS).tobytes(), dict)
     # RuntimeError: an entry that is marked as encrypted; zlib.error and MemoryError: a damaged one.
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error, RuntimeError, MemoryError):
         return None
     return Answer(arrays, facts)
+
+
+def _arrays(path: Path) -> dict[str, NDArray[Any]]:
+    """Numpy reads a header as Python, whose parser in 3.11 fails now and then while another thread parses something,
+    too (https://github.com/python/cpython/issues/106905)."""
+    for _ in range(_TRIES):
+        with suppress(SystemError), np.load(path, allow_pickle=False) as stored:
+            return {name: stored[name] for name in stored.files}
+    raise ValueError("cannot be parsed")
 
 
 def render_cache(folder: Path, kinds: Mapping[str, KindSize], removed: int) -> str:

@@ -152,22 +152,20 @@ class VideoLibrary:
         """[V]; None if every video matches."""
         kept: NDArray[np.bool_] | None = None
         for word in query.lower().split():
-            has = np.zeros(len(self), bool)
-            for column in self._searchable:
-                has |= pc.match_substring(column, word).to_numpy(zero_copy_only=False)
+            named, said, of_video = self._searchable
+            has = pc.match_substring(named, word).to_numpy(zero_copy_only=False)
+            spoken = pc.match_substring(said, word).to_numpy(zero_copy_only=False)
+            has = has | (np.bincount(of_video[spoken], minlength=len(self)) > 0)
             kept = has if kept is None else kept & has
         return kept
 
     @cached_property
-    def _searchable(self) -> tuple[pa.Array, ...]:
-        """Two columns of text in lower case: title and task, and everything that is said."""
+    def _searchable(self) -> tuple[pa.Array, pa.Array, NDArray[np.int64]]:
+        """In lower case: [V] title and task, [k] everything that is said; [k] the video of each utterance."""
         named = pa.array([f"{each.title}\n{each.task or ''}".lower() for each in self._cards], pa.large_string())
         lists = _one_chunk(self._utterances)
-        texts = pc.utf8_lower(pc.fill_null(pc.struct_field(lists.flatten(), "text"), ""))
-        counts = pc.fill_null(pc.list_value_length(lists), 0).to_numpy(zero_copy_only=False)
-        offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        said = pa.LargeListArray.from_arrays(pa.array(offsets), texts.cast(pa.large_string()))
-        return named, pc.binary_join(said, "\n")
+        texts = pc.fill_null(pc.struct_field(lists.flatten(), "text"), "")
+        return named, pc.utf8_lower(texts), pc.list_parent_indices(lists).to_numpy()
 
     def _make_cards(self, table: pa.Table) -> Sequence[Card]:
         ids, titles, splits, tasks = (table[name].to_pylist() for name in ("id", "title", "split", "tasks"))

@@ -159,7 +159,7 @@ def _name_in_files(video: str) -> str:
 
 def _checked(given: VideoMarks) -> VideoMarks:
     """UsageError says what the format has no room for."""
-    title, steps = one_line(" ".join(given.title.split())), tuple(" ".join(step.split()) for step in given.steps)
+    title, steps = " ".join(given.title.split()), tuple(" ".join(step.split()) for step in given.steps)
     if not title and (steps or given.marks):
         raise UsageError("The task needs a title.")
     if not title:
