@@ -33,11 +33,24 @@ export class MarksStore {
     this.revision = revision;
     this.current = draft?.content ?? theirs;
     this.dirty = Boolean(draft);
-    if (!draft) this.said("saved");
+    if (draft && this.same(theirs, draft.content)) { // what was sent while the tab closed has arrived
+      this.dirty = false;
+      this.forget();
+    }
+    if (!this.dirty) this.said("saved");
     else if (draft.revision === revision) this.save();
     else { this.theirs = { ...theirs, revision }; this.said("conflict"); }
     this.changed();
     return Boolean(draft);
+  }
+
+  /** Whether two states come to the same in the file. */
+  same(one, other) {
+    const [a, b] = [one, other].map((each) => {
+      const { task, marks } = complete(each, this.name);
+      return JSON.stringify([task?.title, task?.steps, marks.map(({ step, start, end }) => [start, end, step]).sort()]);
+    });
+    return a === b;
   }
 
   draft() {
@@ -107,7 +120,14 @@ export class MarksStore {
 
   async conflict() {
     const { task, marks, revision } = await api.marks(this.video);
-    this.theirs = { task: task ?? BLANK.task, marks, revision };
+    const theirs = { task: task ?? BLANK.task, marks };
+    if (this.same(theirs, this.current)) { // it was this very tab, as it was being hidden
+      Object.assign(this, { revision, dirty: false });
+      this.forget();
+      this.said("saved");
+      return;
+    }
+    this.theirs = { ...theirs, revision };
     this.said("conflict");
   }
 

@@ -11,20 +11,21 @@ export class WalkControls {
     this.warmth = null; // the model's own, until someone moves the slider
     this.heat = h("input", { type: "range", id: "temperature", min: "0", max: "100", value: "50", oninput: () => this.warm() });
     this.degree = h("output", { for: "temperature" }, "");
-    this.unimodal = h("input", { type: "checkbox", id: "unimodal", onchange: ask });
+    this.alone = null; // likewise
+    this.unimodal = h("input", { type: "checkbox", id: "unimodal", onchange: () => { this.alone = this.unimodal.checked ? 1 : 0; ask(); } });
     this.constrain = h("input", { type: "checkbox", id: "constrain", checked: true, onchange: ask });
     this.zoom = h("input", { type: "range", id: "zoom", min: "0", max: "100", value: "0", oninput: () => timeline.zoom(timeline.mostZoom ** (this.zoom.value / 100)) });
     timeline.onzoom = (zoom) => { this.zoom.value = String(timeline.mostZoom > 1 ? (100 * Math.log(zoom)) / Math.log(timeline.mostZoom) : 0); };
     this.element = h("div", { class: "controls" },
       h("div", { class: "controls-head" }, h("h2", {}, "Where a moment leads"), h("p", { class: "quiet small" }, "Choose a picture or an utterance in the timeline.")),
       h("label", { class: "slider", title: "Cold: all attention on the best node. Hot: spread over many." }, "Temperature", this.heat, this.degree),
-      h("label", { class: "check", title: "Skip the counterparts: pictures lead to pictures, words to words." }, this.unimodal, "One modality"),
+      h("label", { class: "check", title: "Predict from the start alone. Its counterparts are shown, but not used." }, this.unimodal, "One modality"),
       h("label", { class: "check", title: "What comes after is looked for among later moments only, as in training. Without this the model has to know the direction by itself." }, this.constrain, "Respect time"),
       h("label", { class: "slider", title: "Also: Ctrl and the wheel, or + and −" }, "Zoom", this.zoom));
   }
 
   get values() {
-    return { temperature: this.warmth, unimodal: this.unimodal.checked ? 1 : 0, constrain: this.constrain.checked ? 1 : 0 };
+    return { temperature: this.warmth, unimodal: this.alone, constrain: this.constrain.checked ? 1 : 0 };
   }
 
   warm() {
@@ -33,8 +34,9 @@ export class WalkControls {
     this.ask();
   }
 
-  /** The first answer says at which temperature the model was trained: the slider starts there. */
+  /** The first answer says how the model was trained: the controls start there. */
   learned(settings) {
+    if (this.alone === null) this.unimodal.checked = Boolean(settings?.unimodal);
     if (this.warmth !== null || !settings?.temperature) return;
     this.heat.value = String((100 * Math.log(settings.temperature / COLD)) / Math.log(HOT / COLD));
     this.degree.textContent = String(Number(settings.temperature.toPrecision(2)));

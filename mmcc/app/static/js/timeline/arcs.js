@@ -137,8 +137,10 @@ export class Threads {
     this.element = svg("svg", { class: "threads", "aria-hidden": "true" });
   }
 
-  set(walks) {
+  /** `unused`: the prediction does without these counterparts. */
+  set(walks, unused) {
     this.walks = walks.filter(Boolean);
+    this.element.classList.toggle("unused", unused);
   }
 
   draw() {

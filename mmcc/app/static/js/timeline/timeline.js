@@ -146,12 +146,12 @@ export class Timeline {
   }
 
   /** Show walks: {upper: WALK, lower: WALK, directions: ["forward", "backward"]}. */
-  setWalks({ upper = null, lower = null, directions = ["forward", "backward"] }) {
+  setWalks({ upper = null, lower = null, directions = ["forward", "backward"], unimodal = false }) {
     this.walks = { upper, lower, directions };
     this.start = station(upper ?? lower, "start");
     this.upper.set(upper, directions[0]);
     this.lower.set(lower, directions[1]);
-    this.threads.set([upper, lower]);
+    this.threads.set([upper, lower], unimodal);
     this.heats.upper.set(LATER.map((role) => edge(upper, role)));
     this.heats.lower.set(LATER.map((role) => edge(lower, role)));
     this.heats.first.set([edge(upper ?? lower, "counterpart")]);

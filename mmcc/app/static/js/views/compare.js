@@ -89,7 +89,7 @@ export async function show(main, { app, query, signal, title }) {
     const [a, b] = [answer.a[direction], answer.b[direction]];
     controls.learned(answer.a.settings);
     timeline.names = [[nameOf("a"), "model A"], [nameOf("b"), "model B"]];
-    timeline.setWalks({ upper: a, lower: b, directions: [direction, direction] });
+    timeline.setWalks({ upper: a, lower: b, directions: [direction, direction], unimodal: answer.a.settings.unimodal });
     [a, b].forEach((walk, i) => drawStory(stories[i], video, `${"AB"[i]}: ${nameOf("ab"[i])}`, walk, direction, choose));
     drawAgreement(a, b, direction);
   }

@@ -113,7 +113,7 @@ export async function show(main, { app, id, query, signal, title }) {
 
   function drawWalks({ forward, backward, settings }) {
     controls.learned(settings);
-    timeline.setWalks({ upper: forward, lower: backward });
+    timeline.setWalks({ upper: forward, lower: backward, unimodal: settings.unimodal });
     if (forward) drawStory(after, video, "What comes after", forward, "forward", choose);
     if (backward) drawStory(before, video, "What came before", backward, "backward", choose);
     announce([forward && `After: ${verdict(forward)}`, backward && `Before: ${verdict(backward)}`].filter(Boolean).join(". "));
