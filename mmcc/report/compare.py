@@ -6,7 +6,7 @@ from mmcc.evaluation.compare import Comparison
 from mmcc.evaluation.task import find_task
 from mmcc.report.tables import Cell, Column, Row, Table, notes_as_markdown, to_markdown
 
-_CLEAR = "the interval of a difference marked * excludes 0"
+_CLEAR = "clear: the interval of the difference excludes 0"
 
 
 def render_comparison(found: Comparison) -> str:
@@ -18,7 +18,7 @@ def render_comparison(found: Comparison) -> str:
         digits = find_task(task).digits
         rows = []
         for name, each in figures.items():
-            mark = " *" if each.difference.excludes_zero else ""
+            mark = ", clear" if each.difference.excludes_zero else ""
             texts = (f"{each.one:.{digits}f}", f"{each.other:.{digits}f}", each.difference.text(digits, "+") + mark)
             rows.append(Row((name,), tuple(Cell(text=text) for text in texts)))
         parts.append(f"\n{task}\n\n{to_markdown(Table(task, ('figure',), columns, tuple(rows)))}")

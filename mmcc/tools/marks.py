@@ -178,7 +178,7 @@ def _checked(given: VideoMarks) -> VideoMarks:
             raise UsageError(f"There is no step {step}: the task has {len(steps)}.")
         if not (math.isfinite(start) and math.isfinite(end) and 0 <= start <= end <= _LONGEST_VIDEO):
             raise UsageError(f"A mark cannot last from {start} to {end} s.")
-    clips = [LabelledClip(step, round(start, 3), round(end, 3)) for step, start, end in given.marks]
+    clips = [LabelledClip(step, round(float(start), 3), round(float(end), 3)) for step, start, end in given.marks]
     return VideoMarks(title, steps, tuple(sorted(clips, key=lambda clip: (clip.start, clip.end, clip.step))))
 
 
