@@ -103,7 +103,10 @@ class Corpus:
     def columns(self, *names: str) -> pa.Table:
         """Columns of the index with one row per readable video, in the order of `ids`, memory-mapped: many videos are
         listed without opening each."""
-        return self._table.select(list(names)).take(pa.array([self._positions[each] for each in self._ids], pa.int64()))
+        table, places = self._table.select(list(names)), [self._positions[each] for each in self._ids]
+        if places == list(range(table.num_rows)):  # as after most ingests: nothing is copied
+            return table
+        return table.take(pa.array(places, pa.int64()))
 
     def rows(self) -> list[str]:
         """The ids of every row of the index, including videos that failed or are missing."""

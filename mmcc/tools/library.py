@@ -2,14 +2,14 @@
 
 Cards are made of whole columns of the index, so that twenty thousand videos are listed without opening any of them.
 
-Shapes: V videos, k utterances of all videos.
+Shapes: V videos.
 """
 
 from __future__ import annotations
 
 import hashlib
 from base64 import urlsafe_b64encode
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -73,7 +73,8 @@ class VideoLibrary:
         corpora = [searched.corpus] if searched.corpus is not None else [each.corpus for each in searched.opened]
         tables = [corpus.columns(*_COLUMNS) for corpus in corpora]
         table = pa.concat_tables(tables) if tables else pa.table({})
-        table = table.filter(pc.greater(pc.list_value_length(table["times"]), 0)).combine_chunks()
+        has_frames = pc.greater(pc.list_value_length(table["times"]), 0)
+        table = table if pc.all(has_frames).as_py() else table.filter(has_frames)
         self.tasks: dict[str, Task] = {name: task for corpus in corpora for name, task in corpus.tasks.items()}
         self._opened = {each.video.id: each for each in searched.opened}
         self._utterances = table["utterances"]
@@ -152,29 +153,31 @@ class VideoLibrary:
         """[V]; None if every video matches."""
         kept: NDArray[np.bool_] | None = None
         for word in query.lower().split():
-            named, said, of_video = self._searchable
-            has = pc.match_substring(named, word).to_numpy(zero_copy_only=False)
-            spoken = pc.match_substring(said, word).to_numpy(zero_copy_only=False)
-            has = has | (np.bincount(of_video[spoken], minlength=len(self)) > 0)
+            named, spoken = self._searchable
+            has = pc.match_substring(named, word).to_numpy(zero_copy_only=False).copy()
+            for texts, of_video in spoken:
+                has[of_video[pc.match_substring(texts, word).to_numpy(zero_copy_only=False)]] = True
             kept = has if kept is None else kept & has
         return kept
 
     @cached_property
-    def _searchable(self) -> tuple[pa.Array, pa.Array, NDArray[np.int64]]:
-        """In lower case: [V] title and task, [k] everything that is said; [k] the video of each utterance."""
+    def _searchable(self) -> tuple[pa.Array, list[tuple[pa.Array, NDArray[np.int64]]]]:
+        """In lower case: [V] title and task; and, part by part, everything that is said, with the video of each."""
         named = pa.array([f"{each.title}\n{each.task or ''}".lower() for each in self._cards], pa.large_string())
-        lists = _one_chunk(self._utterances)
-        texts = pc.fill_null(pc.struct_field(lists.flatten(), "text"), "")
-        return named, pc.utf8_lower(texts), pc.list_parent_indices(lists).to_numpy()
+        spoken = [
+            (pc.utf8_lower(pc.fill_null(pc.struct_field(part.flatten(), "text"), "")), of_video)
+            for part, of_video in _parts(self._utterances)
+        ]
+        return named, spoken
 
     def _make_cards(self, table: pa.Table) -> Sequence[Card]:
         ids, titles, splits, tasks = (table[name].to_pylist() for name in ("id", "title", "split", "tasks"))
         frames = pc.list_value_length(table["times"]).to_pylist()
         said = pc.fill_null(pc.list_value_length(table["utterances"]), 0).to_pylist()
-        last = _last_times(_one_chunk(table["times"]))
+        last = _last_times(table["times"])
         declared = pc.fill_null(table["duration"], 0.0).to_numpy()
         durations = np.maximum(declared, last)
-        covered = _covered(_one_chunk(table["utterances"]), len(ids))
+        covered = _covered(table["utterances"])
         shares = np.divide(covered, durations, out=np.zeros(len(ids)), where=durations > 0).clip(0, 1)
         names = [each.name for each in self.searched.opened] or ids  # a file's name says more than its id
         return [
@@ -215,28 +218,35 @@ def key_of(video: str) -> str:
     return urlsafe_b64encode(digest[:12]).decode()
 
 
-def _one_chunk(column: pa.ChunkedArray) -> pa.Array:
-    found = column.combine_chunks()
-    return pa.concat_arrays(found.chunks) if isinstance(found, pa.ChunkedArray) else found
+def _parts(lists: pa.ChunkedArray) -> Iterator[tuple[pa.Array, NDArray[np.int64]]]:
+    """A column of lists as it is stored, part by part; and which video each of a part's values belongs to."""
+    first = 0
+    for part in lists.chunks:
+        yield part, pc.list_parent_indices(part).to_numpy() + first
+        first += len(part)
 
 
-def _last_times(times: pa.Array) -> NDArray[np.float64]:
+def _last_times(times: pa.ChunkedArray) -> NDArray[np.float64]:
     """[V]: of lists that are not empty, the last value."""
-    ends = np.cumsum(pc.list_value_length(times).to_numpy(zero_copy_only=False))
-    values: NDArray[np.float64] = times.flatten().to_numpy()
-    last: NDArray[np.float64] = values[ends - 1]
-    return last
+    found = [np.empty(0)]
+    for part in times.chunks:
+        ends = np.cumsum(pc.list_value_length(part).to_numpy(zero_copy_only=False))
+        found.append(part.flatten().to_numpy()[ends - 1])
+    return np.concatenate(found)
 
 
-def _covered(utterances: pa.Array, videos: int) -> NDArray[np.float64]:
+def _covered(utterances: pa.ChunkedArray) -> NDArray[np.float64]:
     """[V]: seconds in which something is said; where two utterances overlap, once."""
-    spans = utterances.flatten()
-    of_video = pc.list_parent_indices(utterances).to_numpy()
-    starts, ends = (
-        pc.struct_field(spans, name).to_numpy(zero_copy_only=False) + of_video * _APART for name in ("start", "end")
-    )
-    order = np.argsort(starts, kind="stable")
-    starts, ends, of_video = starts[order], ends[order], of_video[order]
-    until = np.concatenate([[-np.inf], np.maximum.accumulate(ends)[:-1]]) if len(ends) else ends
-    new = np.maximum(ends - np.maximum(starts, until), 0.0)
-    return np.bincount(of_video, new, videos).astype(np.float64)
+    covered = np.zeros(len(utterances))
+    for part, of_video in _parts(utterances):
+        spans = part.flatten()
+        if not len(spans):
+            continue
+        starts, ends = (
+            pc.struct_field(spans, name).to_numpy(zero_copy_only=False) + of_video * _APART for name in ("start", "end")
+        )
+        order = np.argsort(starts, kind="stable")
+        starts, ends, of_video = starts[order], ends[order], of_video[order]
+        until = np.concatenate([[-np.inf], np.maximum.accumulate(ends)[:-1]])
+        covered += np.bincount(of_video, np.maximum(ends - np.maximum(starts, until), 0.0), len(covered))
+    return covered
