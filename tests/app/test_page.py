@@ -2,98 +2,31 @@
 
 import io
 import re
-import shutil
-import socket
 import zipfile
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from threading import Thread
 from urllib.parse import quote
 
 import pytest
 
 pytest.importorskip("fastapi", reason="needs the extra app")
-sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright (the extra page)")
+pytest.importorskip("playwright.sync_api", reason="needs playwright (the extra page)")
 
-import uvicorn
+from playwright.sync_api import Page
 
 from mmcc.app.explorer import Explorer
-from mmcc.app.server import create_app
+from tests.app import browsing
+from tests.app.browsing import CHROMIUM, Open, until, walked
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+address, browser, open_page = browsing.address, browsing.browser, browsing.open_page  # fixtures
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs chromium (apt-get install chromium)")
-Open = Callable[..., "sync_api.Page"]
 
 
-@pytest.fixture(scope="module")
-def address(explorer: Explorer) -> Iterator[str]:
-    listening = socket.create_server(("127.0.0.1", 0))
-    # Its end must not close the explorer, which other tests share.
-    server = uvicorn.Server(uvicorn.Config(create_app(explorer), log_level="error", lifespan="off", ws="none"))
-    thread = Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{listening.getsockname()[1]}/"
-    server.should_exit = True
-    thread.join(10)
-    listening.close()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator["sync_api.Browser"]:
-    with sync_api.sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield found
-        found.close()
-
-
-@pytest.fixture
-def open_page(browser: "sync_api.Browser", address: str) -> Iterator[Open]:
-    """open_page("#/next", width=380): a page whose console must stay clean, of what breaks the security policy, too."""
-    contexts, complaints = [], []
-
-    def visit(
-        place: str = "#/", *, width: int = 1280, theme: str = "light", may_fail: bool = False, before=lambda page: None
-    ) -> "sync_api.Page":
-        size = {"width": width, "height": 900}
-        context = browser.new_context(viewport=size, color_scheme=theme, reduced_motion="reduce")
-        contexts.append(context)
-        context.set_default_timeout(20_000)
-        page = context.new_page()
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        if not may_fail:
-            page.on("console", lambda said: complaints.append(said.text) if said.type == "error" else None)
-        before(page)
-        page.goto(address + place)
-        return page
-
-    yield visit
-    for context in contexts:
-        context.close()
-    assert not complaints
-
-
-def walked(page: "sync_api.Page") -> "sync_api.Page":
-    """Wait until a walk is drawn."""
-    page.locator(".lane-upper .arc.out, .lane-lower .arc.out").first.wait_for(state="attached")
-    page.locator(".timeline:not([aria-busy])").wait_for()
-    return page
-
-
-def start(page: "sync_api.Page") -> str:
+def start(page: Page) -> str:
     """What the walk starts from, as a screen reader says it."""
     return page.locator(".tl-slider").get_attribute("aria-valuetext") or ""
 
 
-def until(page: "sync_api.Page", expression: str) -> None:
-    """Wait for it. (Playwright's own way is `eval` in the page, which the security policy forbids, as it should.)"""
-    for _ in range(400):
-        if page.evaluate(expression):
-            return
-        page.wait_for_timeout(50)
-    raise AssertionError(f"never true: {expression}")
-
-
-def titles(page: "sync_api.Page") -> list[str]:
+def titles(page: Page) -> list[str]:
     return page.locator(".card-title").all_inner_texts()
 
 
@@ -180,7 +113,7 @@ def test_links_to_a_moment_open_there(open_page: Open, video: str):
 
 
 def test_what_cannot_play_is_shown_as_frames(open_page: Open, video: str):
-    def refuse(page: "sync_api.Page") -> None:
+    def refuse(page: Page) -> None:
         page.route("**/media", lambda route: route.fulfill(status=200, content_type="video/mp4", body=b"not a video"))
 
     page = walked(open_page(f"#/video/{video}?t=5", before=refuse, may_fail=True))
@@ -205,8 +138,9 @@ def test_transitions_play_and_export(open_page: Open, video: str):
 def test_what_comes_next_of_a_frame_and_of_a_photo(open_page: Open, video: str, photos: list[bytes]):
     page = open_page(f"#/next?video={video}&frame=3")
     page.locator(".hit").first.wait_for()
-    page.locator("#own-steps").fill("add flour\nwhisk the eggs\nserve")
-    until(page, "document.querySelectorAll('.ranked:not(.none)').length === 3")
+    page.locator("#own-steps").fill("add flour\nwhisk the eggs\nxyzzy")
+    until(page, "document.querySelectorAll('.ranked:not(.none)').length === 2")
+    page.get_by_text("unknown words").wait_for()
     page.locator("input[type=file]").set_input_files(
         {"name": "mine.jpg", "mimeType": "image/jpeg", "buffer": photos[0]}
     )
@@ -214,7 +148,7 @@ def test_what_comes_next_of_a_frame_and_of_a_photo(open_page: Open, video: str, 
     page.locator(".hit").first.wait_for()
 
 
-def names(page: "sync_api.Page") -> list[str]:
+def names(page: Page) -> list[str]:
     return page.locator(".photo-name").all_inner_texts()
 
 
@@ -256,7 +190,7 @@ def test_two_models_on_one_timeline(open_page: Open, video: str):
     assert page.locator(".lane-upper .arc.out").count() == page.locator(".lane-lower .arc.out").count() == 1
 
 
-def marked(page: "sync_api.Page") -> list[str]:
+def marked(page: Page) -> list[str]:
     return page.locator(".mark-time").all_inner_texts()
 
 
@@ -292,7 +226,7 @@ def test_marks_survive_the_tab_and_the_server(open_page: Open, video: str):
 
 
 def test_failures_are_told_and_can_be_retried(open_page: Open):
-    def cut(page: "sync_api.Page") -> None:
+    def cut(page: Page) -> None:
         page.route("**/api/v1/videos?*", lambda route: route.abort())
 
     page = open_page(before=cut, may_fail=True)

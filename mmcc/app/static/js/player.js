@@ -10,10 +10,15 @@ export class Player {
   constructor(video, { signal, tick }) {
     Object.assign(this, { video, tick, seconds: 0, playing: false });
     this.element = h("div", { class: "player" });
-    setVars(document.documentElement, { shape: video.frames.width / video.frames.height || 1.5 }); // the stage makes room for it
+    this.fit(video.frames.width, video.frames.height); // until the file says more: a corpus may crop frames
     if (video.playable) this.useVideo(signal);
     else this.useFrames("Shown as single frames: the source video is not here.");
     signal.addEventListener("abort", () => this.stop());
+  }
+
+  /** The stage makes room for pictures of this shape. */
+  fit(width, height) {
+    setVars(document.documentElement, { shape: width / height || 1.5 });
   }
 
   useVideo(signal) {
@@ -24,7 +29,7 @@ export class Player {
     media.addEventListener("play", () => { this.playing = true; this.follow(); }, { signal });
     media.addEventListener("pause", () => { this.playing = false; }, { signal });
     media.addEventListener("seeking", () => this.at(media.currentTime), { signal });
-    media.addEventListener("loadedmetadata", () => { if (this.wanted !== undefined) media.currentTime = this.wanted; }, { signal });
+    media.addEventListener("loadedmetadata", () => { this.fit(media.videoWidth, media.videoHeight); if (this.wanted !== undefined) media.currentTime = this.wanted; }, { signal });
     media.src = playable.url;
     replace(this.element, media);
   }

@@ -3,7 +3,7 @@
 import { h, replace, setVars } from "./dom.js";
 
 export function loading(place, words = "Loading…", compact = false) {
-  const bar = h("div", { class: "progress", role: "progressbar", "aria-label": words });
+  const bar = h("div", { class: "progress", role: "progressbar", "aria-label": words || "In progress" });
   const label = h("p", {}, words);
   replace(place, h("div", { class: `state${compact ? " compact" : ""}` }, bar, label));
   return (share, words) => {

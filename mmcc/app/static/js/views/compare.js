@@ -44,7 +44,7 @@ export async function show(main, { app, query, signal, title }) {
   replace(main,
     h("div", { class: "head" }, h("div", {}, h("h1", {}, "Compare"), h("p", { class: "lead" }, "Two models walk from the same moment of ", foreign("a", video.title, { href: link(["video", id]) }), ".")),
       h("div", { class: "actions" }, choice("a", "A"), choice("b", "B"), ways, h("a", { class: "button", href: link(["compare"]) }, "Other video"))),
-    h("div", { class: "stage" }, player.element, table), controls.element, timeline.element, legend(), message, h("div", { class: "walks" }, stories));
+    h("div", { class: "stage" }, player.element, table), controls.element, message, timeline.element, legend(), h("div", { class: "walks" }, stories));
 
   if (!Number.isInteger(state.index) || state.index < 0) state.index = timeline.frameAt(video.duration * 0.4);
   const count = () => (state.modality === "text" ? video.utterances.length : video.frames.count);

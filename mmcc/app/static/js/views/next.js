@@ -110,13 +110,15 @@ export async function show(main, { app, query, signal }) {
   }
 
   function drawSteps({ steps: found, none }) {
-    if (!found?.length) { replace(ranked); return; }
+    if (!found) { replace(ranked); return; }
+    const left = lines().filter((line) => !found.some((step) => step.text === line)); // the model knows none of its words
     const row = (text, probability, kind = "") => {
       const bar = h("span", { class: "bar-fill", "aria-hidden": "true" });
       setVars(bar, { share: probability });
       return h("li", { class: `ranked ${kind}` }, bar, foreign("span", text, { class: "ranked-text" }), h("span", { class: "num" }, percent(probability)));
     };
-    replace(ranked, h("ol", { class: "ranking" }, found.map((step) => row(step.text, step.probability)), none !== null && none !== undefined && row("none of these", none, "none")));
+    replace(ranked, h("ol", { class: "ranking" }, found.map((step) => row(step.text, step.probability)), none !== null && none !== undefined && row("none of these", none, "none"),
+      left.map((text) => h("li", { class: "ranked none" }, foreign("span", text, { class: "ranked-text" }), h("span", {}, "unknown words")))));
   }
 }
 

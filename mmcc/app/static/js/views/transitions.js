@@ -78,8 +78,8 @@ export async function show(main, { app, query, signal, title }) {
       h("img", { src: api.frame(of.id, frame, 240), alt: `${words} at ${clock(time)}`, loading: "lazy", decoding: "async" }),
       h("figcaption", {}, h("span", { class: "num side-time" }, clock(time)), foreign("span", text ?? "", { class: "clamp" })));
     return h("li", { class: "pair" },
-      h("button", { class: "pair-play", type: "button", "aria-label": `Play from ${clock(change.from_time)} to ${clock(change.to_time)}: ${of.title}`, onclick: () => playSpan(of, change, signal).catch((failure) => failed(gallery, failure, load)) },
-        h("span", { class: "sides" }, side(change.from_frame, change.from_time, change.from_text, "Before"), h("span", { class: "turns" }, icon("arrow")), side(change.to_frame, change.to_time, change.to_text, "After"))),
+      h("button", { class: "pair-play", type: "button", title: "Play this change", onclick: () => playSpan(of, change, signal).catch((failure) => failed(gallery, failure, load)) },
+        h("span", { class: "visually-hidden" }, "Play the change: "), h("span", { class: "sides" }, side(change.from_frame, change.from_time, change.from_text, "Before"), h("span", { class: "turns" }, icon("arrow")), side(change.to_frame, change.to_time, change.to_text, "After"))),
       h("p", { class: "pair-about num" }, h("strong", {}, `× ${factor(change.score)}`), h("span", {}, apart(change.from_time, change.to_time)),
         foreign("a", id ? "open" : of.title, { href: link(["video", of.id], { t: change.from_time }), "aria-label": `Open ${of.title} at ${clock(change.from_time)}` })));
   }

@@ -38,6 +38,7 @@ export async function show(main, { app, id, query, signal, title }) {
   const after = h("section", { "aria-label": "What comes after" });
   const before = h("section", { "aria-label": "What came before" });
   const message = h("div", {});
+  const caution = h("p", { class: "note", hidden: true });
 
   replace(main,
     h("div", { class: "head" },
@@ -50,7 +51,7 @@ export async function show(main, { app, id, query, signal, title }) {
         app.about.can.compare && h("a", { class: "button", href: link(["compare"], { video: id }) }, "Compare"),
         app.about.can.mark && h("a", { class: "button", href: link(["mark", id]) }, "Mark steps"))),
     h("div", { class: "stage" }, player.element, transcript.element),
-    controls.element, timeline.element, legend(), message, h("div", { class: "walks" }, after, before));
+    controls.element, message, timeline.element, legend(), caution, h("div", { class: "walks" }, after, before));
   if (video.status === "partial") message.append(h("p", { class: "note" }, "Only a part of this file could be decoded."));
 
   function copyLink() {
@@ -111,7 +112,9 @@ export async function show(main, { app, id, query, signal, title }) {
     }
   }
 
-  function drawWalks({ forward, backward, settings }) {
+  function drawWalks({ forward, backward, settings, warning }) {
+    caution.textContent = warning ?? "";
+    caution.hidden = !warning;
     controls.learned(settings);
     timeline.setWalks({ upper: forward, lower: backward, unimodal: settings.unimodal });
     if (forward) drawStory(after, video, "What comes after", forward, "forward", choose);
