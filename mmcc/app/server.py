@@ -31,7 +31,7 @@ _ERRORS: dict[int | str, dict[str, Any]] = {
 }
 
 
-def create_app(explorer: Explorer, *, hosts: Sequence[str] = LOCAL, token: str | None = None) -> FastAPI:
+def create_app(explorer: Explorer, *, hosts: Sequence[str] = LOCAL, token: str | None = None) -> Guard:
     """The application. `hosts`: the names it answers to; `token`: what a request must know."""
 
     @asynccontextmanager
@@ -55,8 +55,8 @@ def create_app(explorer: Explorer, *, hosts: Sequence[str] = LOCAL, token: str |
         app.include_router(router, prefix=_PREFIX)
     app.include_router(pages.router)
     names = [_bracketed(host) for host in hosts]
-    app.add_middleware(Guard, hosts=names, token=token, largest=explorer.limits.all_bytes)
-    return app
+    # Around everything, also around what answers after a bug: a middleware would be inside of that.
+    return Guard(app, names, token, explorer.limits.all_bytes)
 
 
 def open_explorer(model: str, source: Path, *, against: str | None = None, progress: Begin | None = None) -> Explorer:

@@ -9,7 +9,7 @@ from enum import IntEnum
 from threading import Condition, Thread, current_thread
 from typing import Any, NamedTuple, TypeVar
 
-from mmcc.app.failures import Busy
+from mmcc.app.failures import Busy, Failure
 
 Found = TypeVar("Found")
 _WAITING = 512  # questions of a kind; a page asks one at a time, so that more of them are no people
@@ -23,8 +23,11 @@ class Urgency(IntEnum):
     BACKGROUND = 2  # nobody waits: the rest of the library
 
 
-class Stopped(Exception):
+class Stopped(Failure):
     """The server is ending, and with it what it was doing."""
+
+    def __init__(self) -> None:
+        super().__init__(503, "stopping", "The server is stopping.", "Start it again.")
 
 
 class _Job(NamedTuple):

@@ -13,6 +13,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,6 +46,7 @@ class Corpus:
         self._positions = latest_positions(table)
         self._shards = ShardReader(path, manifest)
         self._videos: dict[str, Video] = {}
+        self._lock = Lock()  # a server opens videos in several threads
         status = table.column("status").to_pylist()
         self._ids = [key for key, position in self._positions.items() if status[position] in READABLE]
         self._readable = frozenset(self._ids)
@@ -76,9 +78,10 @@ class Corpus:
             if video_id not in self._positions:
                 raise KeyError(f"no video {video_id!r} in {self.path}; corpus.ids lists them")
             video = self._open(self._table.slice(self._positions[video_id], 1))
-            self._videos[video_id] = video
-            if len(self._videos) > _OPEN_VIDEOS:
-                del self._videos[next(iter(self._videos))]  # the oldest
+            with self._lock:
+                self._videos[video_id] = video
+                if len(self._videos) > _OPEN_VIDEOS:
+                    del self._videos[next(iter(self._videos))]  # the oldest
         return video
 
     def _open(self, row: pa.Table) -> Video:

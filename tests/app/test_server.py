@@ -9,10 +9,13 @@ import socket
 import subprocess
 import sys
 import urllib.request
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from mmcc.app import answers
 from mmcc.app.server import open_explorer
 from mmcc.errors import InputError
 
@@ -82,3 +85,37 @@ def test_every_route_is_in_the_schema_and_every_reference_in_it_is_there(client)
             yield from references(each)
 
     assert set(references(found)) <= known
+
+
+VALUES = st.one_of(st.integers(-3, 10**12).map(str), st.text(alphabet="aZ09-_.,%&=<>'\u00e9\u202e ", max_size=12))
+
+
+@given(st.data())
+def test_no_request_by_the_schema_is_a_server_error(client, video, data):
+    """Any value for any parameter of any route: an answer, or an error with a reason."""
+    paths = client.get("/api/v1/openapi.json").json()["paths"]
+    path = data.draw(st.sampled_from(sorted(paths)))
+    method, route = data.draw(st.sampled_from(sorted(paths[path].items())))
+    given_values = {
+        each["name"]: video if each["name"] == "video" and data.draw(st.booleans()) else data.draw(VALUES)
+        for each in route.get("parameters", [])
+        if each["required"] or data.draw(st.booleans())
+    }
+    for each in route.get("parameters", []):
+        if each["in"] == "path":
+            path = path.replace(f"{{{each['name']}}}", quote(given_values.pop(each["name"]), safe=""))
+    found = client.request(method, path, params=given_values)
+    assert found.status_code < 500, f"{method} {path} {given_values}: {found.text}"
+    if found.status_code >= 400:
+        answers.Error.model_validate(found.json())
+
+
+def test_a_bug_is_told_without_details_and_with_the_guards_headers(client, explorer, monkeypatch, capsys):
+    def fail(*_, **__):
+        raise RuntimeError("/home/someone/secret")
+
+    monkeypatch.setattr(explorer.library, "page", fail)
+    found = client.get("/api/v1/videos")
+    assert (found.status_code, found.json()["error"]["code"]) == (500, "bug") and "secret" not in found.text
+    assert found.headers["x-content-type-options"] == "nosniff" and "content-security-policy" in found.headers
+    assert "RuntimeError" in capsys.readouterr().err
