@@ -112,7 +112,7 @@ def test_every_version_that_the_project_installs_is_pinned():
     lines = (ROOT / "constraints.txt").read_text().splitlines()
     pins = [line.split("==") for line in lines if line and not line.startswith("#")]
     pinned = {canonicalize_name(name): version for name, version in pins}
-    needed = required({"app", "asr", "dev", "encoders", "onnx", "search"})
+    needed = required({"app", "asr", "dev", "encoders", "onnx", "page", "search"})
     assert pinned["torch"] == "2.13.0" and {"torch", "sympy", "mpmath", "pluggy", "execnet"} <= needed.keys()
     needed.pop("setuptools", None)  # comes with the environment
     for name, version in needed.items():

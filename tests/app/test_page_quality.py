@@ -69,12 +69,13 @@ def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_axe_finds_nothing_serious(open_page: Open, axe: str, video: str, theme: str):
     page = open_page(theme=theme)
+    page.evaluate(axe)
+    rules = "" if theme == "light" else ", runOnly: ['color-contrast']"  # nothing else depends on the theme
     found = {}
     for view, ready in VIEWS.items():
         page.evaluate(f"location.hash = {view.format(video=video)!r}")
         page.locator(ready).first.wait_for(state="attached")
-        page.evaluate(f"window.axe || {axe}")
-        result = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+        result = page.evaluate(f"axe.run(document, {{resultTypes: ['violations']{rules}}})")
         bad = [each for each in result["violations"] if each["impact"] in ("serious", "critical")]
         found |= {f"{view} {each['id']}": [node["html"][:160] for node in each["nodes"][:3]] for each in bad}
     assert not found, json.dumps(found, indent=1)

@@ -48,7 +48,6 @@ export const api = {
   saveMarks: (video, body, more) => ask(`/videos/${id(video)}/marks`, json("PUT", body, more)),
 
   frame: (video, number, width) => `${ROOT}/videos/${id(video)}/frames/${number}.jpg${query({ width })}`,
-  strip: (video, first, count, width) => `${ROOT}/videos/${id(video)}/strip${query({ first, count, width })}`,
   /** A file to keep: chapters.txt, chapters.vtt, chapters.ffmetadata or guide.html. */
   exported: async (video, file, model) => {
     const response = await fetch(`${ROOT}/videos/${id(video)}/export/${file}${query({ model })}`);
