@@ -15,14 +15,28 @@ async function ask(path, options = {}) {
     response = await fetch(ROOT + path, options);
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new Failure(0, { cause: "The server does not answer.", remedy: "Is mmcc serve still running? Start it again, then retry.", code: "offline" });
+    throw new Failure(0, {
+      cause: "The server does not answer.",
+      remedy: "Is mmcc serve still running? Start it again, then retry.",
+      code: "offline",
+    });
   }
   const body = await response.json().catch(() => null);
   if (response.ok && body !== null) return body;
   if (response.status === 401) {
-    throw new Failure(401, { cause: "This page needs the token.", remedy: "Open the link that mmcc serve printed.", code: "token" });
+    throw new Failure(401, {
+      cause: "This page needs the token.",
+      remedy: "Open the link that mmcc serve printed.",
+      code: "token",
+    });
   }
-  throw new Failure(response.status, body?.error ?? { cause: `The server answered ${response.status}.`, remedy: "The terminal of mmcc serve may say more." });
+  throw new Failure(
+    response.status,
+    body?.error ?? {
+      cause: `The server answered ${response.status}.`,
+      remedy: "The terminal of mmcc serve may say more.",
+    },
+  );
 }
 
 function query(values) {
@@ -31,7 +45,12 @@ function query(values) {
 }
 
 const id = encodeURIComponent;
-const json = (method, body, more = {}) => ({ method, headers: { "Content-Type": "application/json" }, body: JSON.stringify(body), ...more });
+const json = (method, body, more = {}) => ({
+  method,
+  headers: { "Content-Type": "application/json" },
+  body: JSON.stringify(body),
+  ...more,
+});
 
 export const api = {
   about: () => ask("/about"),
@@ -41,8 +60,10 @@ export const api = {
   embed: (video, model, signal) => ask(`/videos/${id(video)}/status${query({ model })}`, { method: "POST", signal }),
   cycle: (video, values, signal) => ask(`/videos/${id(video)}/cycle${query(values)}`, { signal }),
   compare: (values, signal) => ask(`/compare${query(values)}`, { signal }),
-  transitions: (video, values, signal) => ask(`${video ? `/videos/${id(video)}` : ""}/transitions${query(values)}`, { signal }),
-  next: (body, signal) => ask("/next", body instanceof FormData ? { method: "POST", body, signal } : json("POST", body, { signal })),
+  transitions: (video, values, signal) =>
+    ask(`${video ? `/videos/${id(video)}` : ""}/transitions${query(values)}`, { signal }),
+  next: (body, signal) =>
+    ask("/next", body instanceof FormData ? { method: "POST", body, signal } : json("POST", body, { signal })),
   unshuffle: (form, signal) => ask("/unshuffle", { method: "POST", body: form, signal }),
   marks: (video, signal) => ask(`/videos/${id(video)}/marks`, { signal }),
   saveMarks: (video, body, more) => ask(`/videos/${id(video)}/marks`, json("PUT", body, more)),
@@ -61,7 +82,8 @@ export const api = {
 export async function embedded(video, model, signal, progress = () => {}) {
   let status = await api.embed(video, model, signal);
   while (status.state !== "ready") {
-    if (status.state === "failed") throw new Failure(422, { cause: status.reason ?? "This video could not be embedded.", code: "failed" });
+    if (status.state === "failed")
+      throw new Failure(422, { cause: status.reason ?? "This video could not be embedded.", code: "failed" });
     progress(status.done ?? 0);
     await pause(250, signal);
     status = await api.status(video, model, signal);
@@ -83,7 +105,8 @@ export async function untilReady(signal, request, hear) {
   for (;;) {
     const answer = await request();
     hear(answer);
-    if (answer.library?.state === "failed") throw new Failure(422, { cause: answer.library.reason ?? "The library could not be embedded.", code: "failed" });
+    if (answer.library?.state === "failed")
+      throw new Failure(422, { cause: answer.library.reason ?? "The library could not be embedded.", code: "failed" });
     if (!answer.library || answer.library.state === "ready") return;
     await pause(1500, signal);
   }
@@ -92,6 +115,13 @@ export async function untilReady(signal, request, hear) {
 export function pause(milliseconds, signal) {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(resolve, milliseconds);
-    signal?.addEventListener("abort", () => { clearTimeout(timer); reject(new DOMException("left", "AbortError")); }, { once: true });
+    signal?.addEventListener(
+      "abort",
+      () => {
+        clearTimeout(timer);
+        reject(new DOMException("left", "AbortError"));
+      },
+      { once: true },
+    );
   });
 }

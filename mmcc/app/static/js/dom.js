@@ -25,7 +25,9 @@ function fill(element, props, children) {
     else if (name === "vars") setVars(element, value);
     else element.setAttribute(name, value === true ? "" : String(value));
   }
-  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+  element.append(
+    ...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false),
+  );
   return element;
 }
 
@@ -66,7 +68,9 @@ export function icon(name) {
 export function announce(message) {
   const place = document.getElementById("announcer");
   place.textContent = "";
-  requestAnimationFrame(() => { place.textContent = message; });
+  requestAnimationFrame(() => {
+    place.textContent = message;
+  });
 }
 
 let shown;
@@ -74,7 +78,7 @@ let shown;
 /** A short message at the lower edge, read aloud as well. */
 export function toast(message) {
   shown?.remove();
-  const here = shown = h("p", { class: "toast" }, message);
+  const here = (shown = h("p", { class: "toast" }, message));
   document.body.append(here);
   announce(message);
   setTimeout(() => here.remove(), 4500);

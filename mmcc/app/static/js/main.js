@@ -17,11 +17,24 @@ const VIEWS = {
   unshuffle: () => import("./views/unshuffle.js"),
   compare: () => import("./views/compare.js"),
 };
-const TITLES = { library: "Library", video: "Video", mark: "Mark steps", transitions: "Transitions", next: "What comes next", unshuffle: "Unshuffle", compare: "Compare" };
+const TITLES = {
+  library: "Library",
+  video: "Video",
+  mark: "Mark steps",
+  transitions: "Transitions",
+  next: "What comes next",
+  unshuffle: "Unshuffle",
+  compare: "Compare",
+};
 
 const main = document.getElementById("main");
 const chooser = document.getElementById("model");
-const app = { about: null, get model() { return chooser.value; } };
+const app = {
+  about: null,
+  get model() {
+    return chooser.value;
+  },
+};
 let leave = new AbortController();
 
 /** Show the view of the address. Whatever the former one had under way ends with its signal. */
@@ -39,17 +52,32 @@ async function show(first = false) {
   }
   document.title = `${TITLES[known]} · mmcc`;
   loading(main);
-  if (!first) { scrollTo(0, 0); main.focus({ preventScroll: true }); }
+  if (!first) {
+    scrollTo(0, 0);
+    main.focus({ preventScroll: true });
+  }
   try {
     const view = await VIEWS[known]();
-    if (!signal.aborted) await view.show(main, { app, id: parts[1], query, signal, title: (words) => { document.title = `${words} · mmcc`; } });
+    if (!signal.aborted)
+      await view.show(main, {
+        app,
+        id: parts[1],
+        query,
+        signal,
+        title: (words) => {
+          document.title = `${words} · mmcc`;
+        },
+      });
   } catch (failure) {
     if (!signal.aborted) failed(main, failure, () => show());
   }
 }
 
 function chooseModels(models) {
-  replace(chooser, models.map((model) => h("option", { value: model.id, title: model.name }, modelName(model))));
+  replace(
+    chooser,
+    models.map((model) => h("option", { value: model.id, title: model.name }, modelName(model))),
+  );
   chooser.closest("label").hidden = models.length < 2;
   const warning = document.getElementById("warning");
   const warn = () => {
@@ -57,7 +85,10 @@ function chooseModels(models) {
     warning.textContent = words ?? "";
     warning.hidden = !words;
   };
-  chooser.addEventListener("change", () => { warn(); show(); });
+  chooser.addEventListener("change", () => {
+    warn();
+    show();
+  });
   warn();
 }
 
@@ -82,7 +113,11 @@ document.querySelector(".skip").addEventListener("click", (event) => {
 startTheme(document.getElementById("theme"));
 startKeys(() => {
   const field = document.getElementById("search");
-  if (field) { field.focus(); field.select(); return; }
+  if (field) {
+    field.focus();
+    field.select();
+    return;
+  }
   location.hash = "#/";
   addEventListener("mmcc:library", () => document.getElementById("search")?.focus(), { once: true });
 });

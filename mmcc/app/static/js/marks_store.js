@@ -18,10 +18,25 @@ function complete({ task, marks }, name) {
 export class MarksStore {
   /** `changed()` hears new marks, `said(state, failure)` one of saved, saving, waiting, offline, conflict. */
   constructor({ id: video, title }, { changed, said, signal }) {
-    Object.assign(this, { video, name: title.slice(0, 120), changed, said, past: [], ahead: [], revision: 0, current: BLANK });
+    Object.assign(this, {
+      video,
+      name: title.slice(0, 120),
+      changed,
+      said,
+      past: [],
+      ahead: [],
+      revision: 0,
+      current: BLANK,
+    });
     this.key = `mmcc-marks-${video}`;
     addEventListener("pagehide", () => this.flush(), { signal });
-    document.addEventListener("visibilitychange", () => { if (document.hidden) this.flush(); }, { signal });
+    document.addEventListener(
+      "visibilitychange",
+      () => {
+        if (document.hidden) this.flush();
+      },
+      { signal },
+    );
     signal.addEventListener("abort", () => this.flush());
   }
 
@@ -33,13 +48,17 @@ export class MarksStore {
     this.revision = revision;
     this.current = draft?.content ?? theirs;
     this.dirty = Boolean(draft);
-    if (draft && this.same(theirs, draft.content)) { // what was sent while the tab closed has arrived
+    if (draft && this.same(theirs, draft.content)) {
+      // what was sent while the tab closed has arrived
       this.dirty = false;
       this.forget();
     }
     if (!this.dirty) this.said("saved");
     else if (draft.revision === revision) this.save();
-    else { this.theirs = { ...theirs, revision }; this.said("conflict"); }
+    else {
+      this.theirs = { ...theirs, revision };
+      this.said("conflict");
+    }
     this.changed();
     return Boolean(draft);
   }
@@ -54,15 +73,27 @@ export class MarksStore {
   }
 
   draft() {
-    try { return JSON.parse(localStorage.getItem(this.key)); } catch { return null; }
+    try {
+      return JSON.parse(localStorage.getItem(this.key));
+    } catch {
+      return null;
+    }
   }
 
   keep() {
-    try { localStorage.setItem(this.key, JSON.stringify({ content: this.current, revision: this.revision })); } catch { /* full or refused: the server still hears it */ }
+    try {
+      localStorage.setItem(this.key, JSON.stringify({ content: this.current, revision: this.revision }));
+    } catch {
+      /* full or refused: the server still hears it */
+    }
   }
 
   forget() {
-    try { localStorage.removeItem(this.key); } catch { /* nothing was kept */ }
+    try {
+      localStorage.removeItem(this.key);
+    } catch {
+      /* nothing was kept */
+    }
   }
 
   /** A change by the person: the former state can be had back. */
@@ -100,28 +131,49 @@ export class MarksStore {
   /** One request at a time, else an older one could arrive after a newer one. */
   async save(more = {}) {
     clearTimeout(this.timer);
-    if (this.saving) { this.again = true; return; }
+    if (this.saving) {
+      this.again = true;
+      return;
+    }
     this.saving = true;
     const sent = this.current;
     this.said("saving");
     try {
-      const { revision } = await api.saveMarks(this.video, { ...complete(sent, this.name), revision: this.revision }, more);
+      const { revision } = await api.saveMarks(
+        this.video,
+        { ...complete(sent, this.name), revision: this.revision },
+        more,
+      );
       this.revision = revision ?? this.revision + 1;
-      if (this.current === sent) { this.dirty = false; this.forget(); this.said("saved"); } else { this.keep(); this.again = true; }
+      if (this.current === sent) {
+        this.dirty = false;
+        this.forget();
+        this.said("saved");
+      } else {
+        this.keep();
+        this.again = true;
+      }
     } catch (failure) {
       if (failure.status === 409) await this.conflict();
       else if (failure.status >= 400 && failure.status < 500) this.said("refused", failure);
-      else { this.said("offline", failure); this.timer = setTimeout(() => this.save(), 5000); }
+      else {
+        this.said("offline", failure);
+        this.timer = setTimeout(() => this.save(), 5000);
+      }
     } finally {
       this.saving = false;
     }
-    if (this.again) { this.again = false; await this.save(); }
+    if (this.again) {
+      this.again = false;
+      await this.save();
+    }
   }
 
   async conflict() {
     const { task, marks, revision } = await api.marks(this.video);
     const theirs = { task: task ?? BLANK.task, marks };
-    if (this.same(theirs, this.current)) { // it was this very tab, as it was being hidden
+    if (this.same(theirs, this.current)) {
+      // it was this very tab, as it was being hidden
       Object.assign(this, { revision, dirty: false });
       this.forget();
       this.said("saved");

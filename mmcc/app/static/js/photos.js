@@ -5,8 +5,23 @@ import { bytes } from "./format.js";
 
 /** A place to drop photos; `take(files)` hears those that are images within the limits, `refuse(words)` why not. */
 export function dropPlace({ words, hint, many, limits, take, refuse, signal }) {
-  const input = h("input", { type: "file", accept: "image/*", multiple: many, class: "visually-hidden", onchange: () => { offer(input.files); input.value = ""; } });
-  const place = h("label", { class: "drop" }, input, h("span", { class: "drop-words" }, words), h("span", { class: "quiet small" }, hint));
+  const input = h("input", {
+    type: "file",
+    accept: "image/*",
+    multiple: many,
+    class: "visually-hidden",
+    onchange: () => {
+      offer(input.files);
+      input.value = "";
+    },
+  });
+  const place = h(
+    "label",
+    { class: "drop" },
+    input,
+    h("span", { class: "drop-words" }, words),
+    h("span", { class: "quiet small" }, hint),
+  );
 
   function offer(list) {
     const files = [...list].filter((file) => file.type.startsWith("image/"));
@@ -17,16 +32,27 @@ export function dropPlace({ words, hint, many, limits, take, refuse, signal }) {
   }
 
   // The whole page catches the drop: a photo that misses the place would else replace the page.
-  const over = (event) => { event.preventDefault(); place.classList.toggle("over", event.type === "dragover"); };
+  const over = (event) => {
+    event.preventDefault();
+    place.classList.toggle("over", event.type === "dragover");
+  };
   addEventListener("dragover", over, { signal });
   addEventListener("dragleave", over, { signal });
-  addEventListener("drop", (event) => {
-    over(event);
-    if (event.dataTransfer?.files.length) offer(event.dataTransfer.files);
-  }, { signal });
-  addEventListener("paste", (event) => {
-    if (event.clipboardData?.files.length) offer(event.clipboardData.files);
-  }, { signal });
+  addEventListener(
+    "drop",
+    (event) => {
+      over(event);
+      if (event.dataTransfer?.files.length) offer(event.dataTransfer.files);
+    },
+    { signal },
+  );
+  addEventListener(
+    "paste",
+    (event) => {
+      if (event.clipboardData?.files.length) offer(event.clipboardData.files);
+    },
+    { signal },
+  );
   return place;
 }
 

@@ -23,13 +23,42 @@ export class Player {
 
   useVideo(signal) {
     const { playable, frames } = this.video;
-    const media = this.media = h("video", { controls: true, preload: "metadata", playsinline: true, "aria-label": this.video.title });
+    const media = (this.media = h("video", {
+      controls: true,
+      preload: "metadata",
+      playsinline: true,
+      "aria-label": this.video.title,
+    }));
     if (frames.count) media.poster = api.frame(this.video.id, 0, 640);
-    media.addEventListener("error", () => this.useFrames("Shown as single frames: this browser cannot play the file."), { signal });
-    media.addEventListener("play", () => { this.playing = true; this.follow(); }, { signal });
-    media.addEventListener("pause", () => { this.playing = false; }, { signal });
+    media.addEventListener(
+      "error",
+      () => this.useFrames("Shown as single frames: this browser cannot play the file."),
+      { signal },
+    );
+    media.addEventListener(
+      "play",
+      () => {
+        this.playing = true;
+        this.follow();
+      },
+      { signal },
+    );
+    media.addEventListener(
+      "pause",
+      () => {
+        this.playing = false;
+      },
+      { signal },
+    );
     media.addEventListener("seeking", () => this.at(media.currentTime), { signal });
-    media.addEventListener("loadedmetadata", () => { this.fit(media.videoWidth, media.videoHeight); if (this.wanted !== undefined) media.currentTime = this.wanted; }, { signal });
+    media.addEventListener(
+      "loadedmetadata",
+      () => {
+        this.fit(media.videoWidth, media.videoHeight);
+        if (this.wanted !== undefined) media.currentTime = this.wanted;
+      },
+      { signal },
+    );
     media.src = playable.url;
     replace(this.element, media);
   }
@@ -43,7 +72,11 @@ export class Player {
     this.toggle = h("button", { class: "button", type: "button", onclick: () => this.playOrPause() });
     this.place = h("span", { class: "num small" });
     this.still = image;
-    replace(this.element, image, h("div", { class: "still-bar" }, this.toggle, this.place, h("span", { class: "quiet small" }, reason)));
+    replace(
+      this.element,
+      image,
+      h("div", { class: "still-bar" }, this.toggle, this.place, h("span", { class: "quiet small" }, reason)),
+    );
     this.drawToggle();
     this.at(this.wanted ?? this.seconds);
   }
@@ -72,7 +105,8 @@ export class Player {
 
   playOrPause() {
     if (this.media) {
-      if (this.media.paused) this.media.play().catch(() => {}); // a refusal shows in the player itself
+      if (this.media.paused)
+        this.media.play().catch(() => {}); // a refusal shows in the player itself
       else this.media.pause();
       return;
     }
@@ -88,7 +122,11 @@ export class Player {
       const ahead = this.media ? this.media.currentTime : this.seconds + (now - before) / 1000;
       before = now;
       this.at(Math.min(ahead, this.video.duration));
-      if (!this.media && ahead >= this.video.duration) { this.playing = false; this.drawToggle(); return; }
+      if (!this.media && ahead >= this.video.duration) {
+        this.playing = false;
+        this.drawToggle();
+        return;
+      }
       requestAnimationFrame(step);
     };
     requestAnimationFrame(step);

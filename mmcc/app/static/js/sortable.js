@@ -13,7 +13,11 @@ export function glide(list, change) {
     if (!old || card.classList.contains("lifted")) continue;
     const now = card.getBoundingClientRect();
     const [x, y] = [old.left - now.left, old.top - now.top];
-    if (x || y) card.animate([{ transform: `translate(${x}px, ${y}px)` }, { transform: "none" }], { duration: 420, easing: "cubic-bezier(0.2, 0, 0, 1)" });
+    if (x || y)
+      card.animate([{ transform: `translate(${x}px, ${y}px)` }, { transform: "none" }], {
+        duration: 420,
+        easing: "cubic-bezier(0.2, 0, 0, 1)",
+      });
   }
 }
 
@@ -21,27 +25,35 @@ export function glide(list, change) {
 export function sortable(list, move, signal) {
   let held = null;
 
-  list.addEventListener("pointerdown", (event) => {
-    const card = event.target.closest("li");
-    if (!card || event.button !== 0 || event.target.closest("[data-still]")) return;
-    held = { card, x: event.clientX, y: event.clientY, id: event.pointerId, lifted: false };
-  }, { signal });
+  list.addEventListener(
+    "pointerdown",
+    (event) => {
+      const card = event.target.closest("li");
+      if (!card || event.button !== 0 || event.target.closest("[data-still]")) return;
+      held = { card, x: event.clientX, y: event.clientY, id: event.pointerId, lifted: false };
+    },
+    { signal },
+  );
 
-  addEventListener("pointermove", (event) => {
-    if (!held || event.pointerId !== held.id) return;
-    const [x, y] = [event.clientX - held.x, event.clientY - held.y];
-    if (!held.lifted) {
-      if (Math.hypot(x, y) < LIFT) return;
-      lift(event);
-    }
-    held.at = [event.clientX, event.clientY];
-    follow();
-    const to = over(event);
-    if (to !== null && list.children[to] !== held.card) {
-      glide(list, () => move(held.card, to));
+  addEventListener(
+    "pointermove",
+    (event) => {
+      if (!held || event.pointerId !== held.id) return;
+      const [x, y] = [event.clientX - held.x, event.clientY - held.y];
+      if (!held.lifted) {
+        if (Math.hypot(x, y) < LIFT) return;
+        lift(event);
+      }
+      held.at = [event.clientX, event.clientY];
       follow();
-    }
-  }, { signal });
+      const to = over(event);
+      if (to !== null && list.children[to] !== held.card) {
+        glide(list, () => move(held.card, to));
+        follow();
+      }
+    },
+    { signal },
+  );
 
   /** The card stays under the finger: where the list now wants it, plus the rest of the way. */
   function follow() {
@@ -64,7 +76,13 @@ export function sortable(list, move, signal) {
       if (card === held.card) return false;
       const animated = card.getAnimations().length > 0; // one that glides is not where it looks
       const box = card.getBoundingClientRect();
-      return !animated && event.clientX > box.left && event.clientX < box.right && event.clientY > box.top && event.clientY < box.bottom;
+      return (
+        !animated &&
+        event.clientX > box.left &&
+        event.clientX < box.right &&
+        event.clientY > box.top &&
+        event.clientY < box.bottom
+      );
     });
     return index < 0 ? null : index;
   }
@@ -80,17 +98,21 @@ export function sortable(list, move, signal) {
   addEventListener("pointercancel", drop, { signal });
   list.addEventListener("dragstart", (event) => event.preventDefault(), { signal }); // the browser's own dragging of images
 
-  list.addEventListener("keydown", (event) => {
-    const card = event.target.closest("li");
-    const by = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 }[event.key];
-    if (!card || !by) return;
-    event.preventDefault();
-    const to = [...list.children].indexOf(card) + by;
-    if (to < 0 || to >= list.children.length) return;
-    if (event.shiftKey) {
-      const focused = document.activeElement;
-      glide(list, () => move(card, to));
-      focused.focus();
-    } else list.children[to].querySelector("button").focus();
-  }, { signal });
+  list.addEventListener(
+    "keydown",
+    (event) => {
+      const card = event.target.closest("li");
+      const by = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 }[event.key];
+      if (!card || !by) return;
+      event.preventDefault();
+      const to = [...list.children].indexOf(card) + by;
+      if (to < 0 || to >= list.children.length) return;
+      if (event.shiftKey) {
+        const focused = document.activeElement;
+        glide(list, () => move(card, to));
+        focused.focus();
+      } else list.children[to].querySelector("button").focus();
+    },
+    { signal },
+  );
 }

@@ -13,26 +13,65 @@ export async function playSpan(video, change, signal) {
   const to = Math.min(about.duration, change.to_time + LEAD);
   const screen = h("div", { class: "span-screen" });
   const place = h("span", { class: "num quiet small" });
-  const dialog = h("dialog", { class: "span-dialog", "aria-labelledby": "span-title" },
-    h("div", { class: "head" }, foreign("h2", video.title, { id: "span-title" }),
-      h("button", { class: "icon-button", type: "button", "aria-label": "Close", onclick: () => dialog.close() }, icon("close"))),
-    screen, h("div", { class: "span-foot" }, place, h("a", { class: "button", href: link(["video", video.id], { t: change.from_time }), onclick: () => dialog.close() }, "Open here")));
+  const dialog = h(
+    "dialog",
+    { class: "span-dialog", "aria-labelledby": "span-title" },
+    h(
+      "div",
+      { class: "head" },
+      foreign("h2", video.title, { id: "span-title" }),
+      h(
+        "button",
+        { class: "icon-button", type: "button", "aria-label": "Close", onclick: () => dialog.close() },
+        icon("close"),
+      ),
+    ),
+    screen,
+    h(
+      "div",
+      { class: "span-foot" },
+      place,
+      h(
+        "a",
+        { class: "button", href: link(["video", video.id], { t: change.from_time }), onclick: () => dialog.close() },
+        "Open here",
+      ),
+    ),
+  );
   const stop = about.playable ? playMedia(screen, about, from, to, place) : playStills(screen, video.id, change, place);
-  dialog.addEventListener("close", () => { stop(); dialog.remove(); });
+  dialog.addEventListener("close", () => {
+    stop();
+    dialog.remove();
+  });
   signal.addEventListener("abort", () => dialog.close());
   document.body.append(dialog);
   dialog.showModal();
 }
 
 function playMedia(screen, about, from, to, place) {
-  const media = h("video", { controls: true, playsinline: true, autoplay: true, "aria-label": `From ${clock(from)} to ${clock(to)}` });
+  const media = h("video", {
+    controls: true,
+    playsinline: true,
+    autoplay: true,
+    "aria-label": `From ${clock(from)} to ${clock(to)}`,
+  });
   media.muted = true; // else browsers refuse to start by themselves
-  media.addEventListener("loadedmetadata", () => { media.currentTime = from; }, { once: true });
+  media.addEventListener(
+    "loadedmetadata",
+    () => {
+      media.currentTime = from;
+    },
+    { once: true },
+  );
   media.addEventListener("timeupdate", () => {
     place.textContent = `${clock(media.currentTime)}  of  ${clock(from)} – ${clock(to)}`;
     if (media.currentTime > to) media.currentTime = from;
   });
-  let stop = () => { media.pause(); media.removeAttribute("src"); media.load(); };
+  let stop = () => {
+    media.pause();
+    media.removeAttribute("src");
+    media.load();
+  };
   media.addEventListener("error", () => {
     if (!media.getAttribute("src")) return;
     stop = playFrames(screen, about, from, to, place);
@@ -59,7 +98,14 @@ function playFrames(screen, about, from, to, place) {
 }
 
 function playStills(screen, id, change, place) {
-  screen.replaceChildren(...[[change.from_frame, "Before"], [change.to_frame, "After"]].map(([frame, words]) => h("figure", {}, h("img", { src: api.frame(id, frame, 480), alt: words }), h("figcaption", {}, words))));
+  screen.replaceChildren(
+    ...[
+      [change.from_frame, "Before"],
+      [change.to_frame, "After"],
+    ].map(([frame, words]) =>
+      h("figure", {}, h("img", { src: api.frame(id, frame, 480), alt: words }), h("figcaption", {}, words)),
+    ),
+  );
   place.textContent = `${clock(change.from_time)} → ${clock(change.to_time)}`;
   return () => {};
 }

@@ -22,8 +22,14 @@ export function empty(place, title, words, ...more) {
 export function failed(place, failure, retry, compact = false) {
   if (failure.name === "AbortError") return;
   if (!failure.cause) console.error(failure); // a mistake of ours, not an answer of the server
-  replace(place, h("div", { class: `state failed${compact ? " compact" : ""}`, role: "alert" },
-    h("h2", { dir: "auto" }, failure.cause ?? "Something went wrong on this page."),
-    failure.remedy && h("p", { dir: "auto" }, failure.remedy),
-    retry && h("button", { class: "button", type: "button", onclick: retry }, "Try again")));
+  replace(
+    place,
+    h(
+      "div",
+      { class: `state failed${compact ? " compact" : ""}`, role: "alert" },
+      h("h2", { dir: "auto" }, failure.cause ?? "Something went wrong on this page."),
+      failure.remedy && h("p", { dir: "auto" }, failure.remedy),
+      retry && h("button", { class: "button", type: "button", onclick: retry }, "Try again"),
+    ),
+  );
 }

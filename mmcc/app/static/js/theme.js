@@ -29,7 +29,11 @@ export function startTheme(button) {
   };
   button.addEventListener("click", () => {
     choice = ORDER[(ORDER.indexOf(choice) + 1) % ORDER.length];
-    try { localStorage.setItem("mmcc-theme", choice); } catch { /* private windows may refuse; the choice still holds */ }
+    try {
+      localStorage.setItem("mmcc-theme", choice);
+    } catch {
+      /* private windows may refuse; the choice still holds */
+    }
     apply();
   });
   dark.addEventListener("change", apply);
@@ -37,5 +41,9 @@ export function startTheme(button) {
 }
 
 function stored() {
-  try { return localStorage.getItem("mmcc-theme"); } catch { return null; }
+  try {
+    return localStorage.getItem("mmcc-theme");
+  } catch {
+    return null;
+  }
 }

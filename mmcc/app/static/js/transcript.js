@@ -5,11 +5,30 @@ import { clock } from "./format.js";
 
 export class Transcript {
   constructor(utterances, pick) {
-    this.items = utterances.map(({ start, text }, i) => h("li", {},
-      h("button", { type: "button", tabindex: i ? "-1" : "0", onclick: () => pick(i) }, h("time", {}, clock(start)), foreign("span", text))));
+    this.items = utterances.map(({ start, text }, i) =>
+      h(
+        "li",
+        {},
+        h(
+          "button",
+          { type: "button", tabindex: i ? "-1" : "0", onclick: () => pick(i) },
+          h("time", {}, clock(start)),
+          foreign("span", text),
+        ),
+      ),
+    );
     this.list = h("ol", { class: "transcript-list", onkeydown: (event) => this.move(event) }, this.items);
-    this.element = h("section", { class: "transcript", "aria-label": "Narration" },
-      utterances.length ? this.list : h("p", { class: "quiet small transcript-none" }, "Nobody speaks in this video, or it has no captions. Walks use pictures alone."));
+    this.element = h(
+      "section",
+      { class: "transcript", "aria-label": "Narration" },
+      utterances.length
+        ? this.list
+        : h(
+            "p",
+            { class: "quiet small transcript-none" },
+            "Nobody speaks in this video, or it has no captions. Walks use pictures alone.",
+          ),
+    );
   }
 
   button(i) {
@@ -27,7 +46,9 @@ export class Transcript {
   }
 
   focusable(index) {
-    this.items.forEach((item, i) => { item.firstChild.tabIndex = i === index ? 0 : -1; });
+    this.items.forEach((item, i) => {
+      item.firstChild.tabIndex = i === index ? 0 : -1;
+    });
   }
 
   mark(name, index) {
@@ -40,6 +61,7 @@ export class Transcript {
     if (!item || this.list.contains(document.activeElement)) return;
     const { list } = this;
     const top = item.offsetTop; // the list is its own frame of reference
-    if (top < list.scrollTop || top + item.offsetHeight > list.scrollTop + list.clientHeight) list.scrollTop = top - list.clientHeight / 3;
+    if (top < list.scrollTop || top + item.offsetHeight > list.scrollTop + list.clientHeight)
+      list.scrollTop = top - list.clientHeight / 3;
   }
 }

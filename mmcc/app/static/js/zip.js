@@ -33,7 +33,18 @@ export function zip(entries) {
   for (const { name, bytes } of entries) {
     const path = new TextEncoder().encode(name);
     const sum = crc32(bytes);
-    const shared = [[2, 20], [2, 0x800], [2, 0], [2, 0], [2, 0x21], [4, sum], [4, bytes.length], [4, bytes.length], [2, path.length], [2, 0]];
+    const shared = [
+      [2, 20],
+      [2, 0x800],
+      [2, 0],
+      [2, 0],
+      [2, 0x21],
+      [4, sum],
+      [4, bytes.length],
+      [4, bytes.length],
+      [2, path.length],
+      [2, 0],
+    ];
     const local = record(0x04034b50, shared);
     const central = record(0x02014b50, [[2, 20], ...shared, [2, 0], [2, 0], [2, 0], [4, 0], [4, offset]]);
     parts.push(local, path, bytes);
@@ -41,7 +52,15 @@ export function zip(entries) {
     offset += local.length + path.length + bytes.length;
     size += central.length + path.length;
   }
-  const end = record(0x06054b50, [[2, 0], [2, 0], [2, entries.length], [2, entries.length], [4, size], [4, offset], [2, 0]]);
+  const end = record(0x06054b50, [
+    [2, 0],
+    [2, 0],
+    [2, entries.length],
+    [2, entries.length],
+    [4, size],
+    [4, offset],
+    [2, 0],
+  ]);
   return new Blob([...parts, ...directory, end], { type: "application/zip" });
 }
 

@@ -35,7 +35,7 @@ export function edge(walk, role) {
 
 export function weightOf(walk, role) {
   const at = station(walk, role);
-  return at && edge(walk, role) ? edge(walk, role).weights[at.index] ?? null : null;
+  return at && edge(walk, role) ? (edge(walk, role).weights[at.index] ?? null) : null;
 }
 
 export class Arcs {
@@ -51,7 +51,7 @@ export class Arcs {
 
   draw() {
     const { element, walk, scale } = this;
-    const height = this.height = element.parentElement.clientHeight;
+    const height = (this.height = element.parentElement.clientHeight);
     element.setAttribute("width", scale.width);
     element.setAttribute("height", height);
     element.replaceChildren();
@@ -63,12 +63,28 @@ export class Arcs {
     const there = this.x(future);
     this.far = this.longest(from, there);
     this.faint(edge(walk, "future"), from, future.index, 1);
-    this.arc(from, there, "out", future.modality, 1, weightOf(walk, "future"), `${roleName("future", this.direction)} ${percent(weightOf(walk, "future"))} · ${apart(start.time, future.time)}`);
+    this.arc(
+      from,
+      there,
+      "out",
+      future.modality,
+      1,
+      weightOf(walk, "future"),
+      `${roleName("future", this.direction)} ${percent(weightOf(walk, "future"))} · ${apart(start.time, future.time)}`,
+    );
     const back = station(walk, "back");
     if (back) {
       const landing = this.x(back);
       this.faint(edge(walk, "back"), there, back.index, 0.55);
-      this.arc(there, landing, "return", back.modality, 0.55, weightOf(walk, "back"), walk.returns ? "" : `back at ${clock(back.time)}`);
+      this.arc(
+        there,
+        landing,
+        "return",
+        back.modality,
+        0.55,
+        weightOf(walk, "back"),
+        walk.returns ? "" : `back at ${clock(back.time)}`,
+      );
       this.dot(landing, back.modality, walk.returns ? "home" : "astray");
     }
     this.dot(there, future.modality, "there");
@@ -81,7 +97,12 @@ export class Arcs {
 
   /** The longest way of this walk, or a fifth of the view if that is more: it gets all the height there is. */
   longest(from, there) {
-    const ways = [...this.others(edge(this.walk, "future"), -1).map(([, i]) => this.x({ modality: edge(this.walk, "future").modality, index: i }) - from), there - from];
+    const ways = [
+      ...this.others(edge(this.walk, "future"), -1).map(
+        ([, i]) => this.x({ modality: edge(this.walk, "future").modality, index: i }) - from,
+      ),
+      there - from,
+    ];
     const back = station(this.walk, "back");
     if (back) ways.push(this.x(back) - there);
     return Math.max(this.scale.view / 5, ...ways.map(Math.abs));
@@ -95,12 +116,19 @@ export class Arcs {
     const ground = this.side > 0 ? this.height : 0;
     const top = ground - this.side * rise * (4 / 3);
     const bow = from === to ? 14 : 0; // a walk that stays where it is still shows as a loop
-    return { d: `M${from} ${ground} C${from - bow} ${top} ${to + bow} ${top} ${to} ${ground}`, apex: [(from + to) / 2, ground - this.side * rise] };
+    return {
+      d: `M${from} ${ground} C${from - bow} ${top} ${to + bow} ${top} ${to} ${ground}`,
+      apex: [(from + to) / 2, ground - this.side * rise],
+    };
   }
 
   arc(from, to, kind, modality, share, weight, words) {
     const { d, apex } = this.path(from, to, share);
-    const line = svg("path", { d, class: `arc ${kind} ${modality}`, "stroke-width": (1.5 + 3 * Math.sqrt(weight ?? 0)).toFixed(2) });
+    const line = svg("path", {
+      d,
+      class: `arc ${kind} ${modality}`,
+      "stroke-width": (1.5 + 3 * Math.sqrt(weight ?? 0)).toFixed(2),
+    });
     this.element.append(line);
     if (!words) return;
     const half = words.length * 3.4;
@@ -113,14 +141,18 @@ export class Arcs {
   }
 
   others(over, best) {
-    const nodes = (over?.weights ?? []).map((weight, i) => [weight, i]).filter(([weight, i]) => i !== best && weight >= LEAST);
+    const nodes = (over?.weights ?? [])
+      .map((weight, i) => [weight, i])
+      .filter(([weight, i]) => i !== best && weight >= LEAST);
     return nodes.sort((a, b) => b[0] - a[0]).slice(0, FAINT);
   }
 
   faint(over, from, best, share) {
     for (const [weight, i] of this.others(over, best)) {
       const { d } = this.path(from, this.x({ modality: over.modality, index: i }), share);
-      this.element.append(svg("path", { d, class: `arc faint ${over.modality}`, "stroke-opacity": (0.12 + 0.6 * weight).toFixed(3) }));
+      this.element.append(
+        svg("path", { d, class: `arc faint ${over.modality}`, "stroke-opacity": (0.12 + 0.6 * weight).toFixed(3) }),
+      );
     }
   }
 
@@ -151,7 +183,8 @@ export class Threads {
     element.replaceChildren();
     this.walks.forEach((walk, i) => {
       // Both walks begin with the same counterpart, unless two models are compared.
-      if (i === 0 || station(walk, "counterpart")?.index !== station(this.walks[0], "counterpart")?.index) this.thread(walk, "start", "counterpart");
+      if (i === 0 || station(walk, "counterpart")?.index !== station(this.walks[0], "counterpart")?.index)
+        this.thread(walk, "start", "counterpart");
       this.thread(walk, "future", "future_counterpart");
     });
   }
@@ -167,8 +200,13 @@ export class Threads {
     const weight = weightOf(walk, toRole) ?? 0;
     const strong = fromRole === "start" ? "first" : "later";
     this.element.append(
-      svg("path", { d: `M${top} 0 C${top} ${middle} ${bottom} ${middle} ${bottom} ${this.height}`, class: `thread ${strong} ${to.modality}`, "stroke-width": (1.25 + 2.5 * Math.sqrt(weight)).toFixed(2) }),
+      svg("path", {
+        d: `M${top} 0 C${top} ${middle} ${bottom} ${middle} ${bottom} ${this.height}`,
+        class: `thread ${strong} ${to.modality}`,
+        "stroke-width": (1.25 + 2.5 * Math.sqrt(weight)).toFixed(2),
+      }),
       svg("circle", { cx: top, cy: 3, r: 3, class: "dot there vision" }),
-      svg("circle", { cx: bottom, cy: this.height - 3, r: 3, class: "dot there text" }));
+      svg("circle", { cx: bottom, cy: this.height - 3, r: 3, class: "dot there text" }),
+    );
   }
 }

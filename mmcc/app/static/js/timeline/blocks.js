@@ -30,7 +30,11 @@ export class Blocks {
     setVars(this.element, { rows: count });
     this.element.classList.toggle("single", count === 1); // room for more than one line
     this.elements = blocks.map((block, i) => {
-      const element = foreign("div", block.text, { class: "block", title: `${clock(block.start)}  ${block.text}`, dataset: { index: i } });
+      const element = foreign("div", block.text, {
+        class: "block",
+        title: `${clock(block.start)}  ${block.text}`,
+        dataset: { index: i },
+      });
       setVars(element, { row: row[i] });
       return element;
     });
@@ -57,6 +61,9 @@ export class Blocks {
     const hit = event.target.closest?.(".block");
     if (hit) return Number(hit.dataset.index);
     const distance = ({ start, end }) => Math.max(start - seconds, seconds - end, 0);
-    return this.blocks.reduce((best, block, i) => (best < 0 || distance(block) < distance(this.blocks[best]) ? i : best), -1);
+    return this.blocks.reduce(
+      (best, block, i) => (best < 0 || distance(block) < distance(this.blocks[best]) ? i : best),
+      -1,
+    );
   }
 }

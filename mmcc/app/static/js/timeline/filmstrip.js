@@ -40,7 +40,10 @@ export class Filmstrip {
    * `pins`: [{index, kind}]; the last lies on top. */
   pin(pins) {
     this.pins.forEach(({ image }) => image.remove());
-    this.pins = pins.map(({ index, kind }) => ({ index, image: h("img", { class: `pin ${kind}`, alt: "", src: api.frame(this.video.id, index, 96), draggable: "false" }) }));
+    this.pins = pins.map(({ index, kind }) => ({
+      index,
+      image: h("img", { class: `pin ${kind}`, alt: "", src: api.frame(this.video.id, index, 96), draggable: "false" }),
+    }));
     this.element.append(...this.pins.map(({ image }) => image));
     this.drawPins();
   }
@@ -54,7 +57,13 @@ export class Filmstrip {
   }
 
   place(i, frame) {
-    const image = h("img", { class: "tile", alt: "", decoding: "async", src: api.frame(this.video.id, frame, 96), draggable: "false" });
+    const image = h("img", {
+      class: "tile",
+      alt: "",
+      decoding: "async",
+      src: api.frame(this.video.id, frame, 96),
+      draggable: "false",
+    });
     image.frame = frame;
     this.tiles.set(i, image);
     this.element.prepend(image); // below the pins

@@ -27,7 +27,9 @@ export class Heat {
 
   /** Edges, first on top; null leaves its row empty. */
   set(edges) {
-    this.edges = edges.map((edge) => edge && { ...edge, spans: spans(this.video, edge.modality), most: Math.max(...edge.weights, 1e-9) });
+    this.edges = edges.map(
+      (edge) => edge && { ...edge, spans: spans(this.video, edge.modality), most: Math.max(...edge.weights, 1e-9) },
+    );
   }
 
   draw(left) {

@@ -28,11 +28,15 @@ export class Timeline {
   /** `names` are the headings of the two walks; `pick(modality, index)` hears clicks, `seek(time)` the axis. */
   constructor(video, { signal, names, pick, seek }) {
     Object.assign(this, { video, names, pick, seek, walks: {}, start: null });
-    const scale = this.scale = new Scale(video.duration);
+    const scale = (this.scale = new Scale(video.duration));
     this.axis = svg("svg", { class: "axis", "aria-hidden": "true" });
     this.upper = new Arcs(video, scale, 1);
     this.lower = new Arcs(video, scale, -1);
-    this.heats = { upper: new Heat(video, scale, 3), first: new Heat(video, scale, 1), lower: new Heat(video, scale, 3) };
+    this.heats = {
+      upper: new Heat(video, scale, 3),
+      first: new Heat(video, scale, 1),
+      lower: new Heat(video, scale, 3),
+    };
     this.film = new Filmstrip(video, scale);
     this.threads = new Threads(video, scale);
     this.words = new Blocks("words", scale, 2);
@@ -47,17 +51,42 @@ export class Timeline {
 
   build() {
     const lane = (name, ...children) => h("div", { class: `lane lane-${name}` }, ...children);
-    this.content = h("div", { class: "tl-content" },
-      lane("axis", this.axis), lane("upper", this.upper.element), lane("heat3", this.heats.upper.element), lane("film", this.film.element),
-      lane("threads", this.threads.element), lane("words", this.words.element), lane("heat1", this.heats.first.element), lane("steps", this.steps.element),
-      lane("heat3", this.heats.lower.element), lane("lower", this.lower.element), this.guide, this.head);
+    this.content = h(
+      "div",
+      { class: "tl-content" },
+      lane("axis", this.axis),
+      lane("upper", this.upper.element),
+      lane("heat3", this.heats.upper.element),
+      lane("film", this.film.element),
+      lane("threads", this.threads.element),
+      lane("words", this.words.element),
+      lane("heat1", this.heats.first.element),
+      lane("steps", this.steps.element),
+      lane("heat3", this.heats.lower.element),
+      lane("lower", this.lower.element),
+      this.guide,
+      this.head,
+    );
     this.scroller = h("div", { class: "tl-scroll" }, this.content);
     this.labels = h("div", { class: "tl-labels" });
     this.loupe = h("div", { class: "loupe", "aria-hidden": "true", hidden: true });
     this.slider = h("div", {
-      class: "tl-slider", role: "slider", tabindex: "0", "aria-label": "Start of the walk", "aria-valuemin": "0", "aria-valuemax": Math.round(this.video.duration), "aria-valuenow": "0",
+      class: "tl-slider",
+      role: "slider",
+      tabindex: "0",
+      "aria-label": "Start of the walk",
+      "aria-valuemin": "0",
+      "aria-valuemax": Math.round(this.video.duration),
+      "aria-valuenow": "0",
     });
-    this.element = h("section", { class: "timeline", "aria-label": "Timeline" }, this.labels, this.slider, this.scroller, this.loupe);
+    this.element = h(
+      "section",
+      { class: "timeline", "aria-label": "Timeline" },
+      this.labels,
+      this.slider,
+      this.scroller,
+      this.loupe,
+    );
     this.element.classList.toggle("no-steps", !this.video.steps.length);
     this.element.classList.toggle("no-words", !this.video.utterances.length);
     this.label();
@@ -71,12 +100,18 @@ export class Timeline {
     this.scroller.addEventListener("scroll", () => this.scrolled(), { passive: true });
     this.content.addEventListener("click", (event) => this.clicked(event));
     this.content.addEventListener("pointermove", (event) => this.hover(event));
-    this.content.addEventListener("pointerleave", () => { this.loupe.hidden = true; });
-    this.scroller.addEventListener("wheel", (event) => {
-      if (!event.ctrlKey && !event.metaKey) return;
-      event.preventDefault();
-      this.zoom(this.scale.zoom * Math.exp(-event.deltaY / 300), this.secondsAt(event));
-    }, { passive: false });
+    this.content.addEventListener("pointerleave", () => {
+      this.loupe.hidden = true;
+    });
+    this.scroller.addEventListener(
+      "wheel",
+      (event) => {
+        if (!event.ctrlKey && !event.metaKey) return;
+        event.preventDefault();
+        this.zoom(this.scale.zoom * Math.exp(-event.deltaY / 300), this.secondsAt(event));
+      },
+      { passive: false },
+    );
   }
 
   resize() {
@@ -107,7 +142,10 @@ export class Timeline {
   }
 
   scrolled() {
-    this.waiting ??= requestAnimationFrame(() => { this.waiting = null; this.drawMoving(); });
+    this.waiting ??= requestAnimationFrame(() => {
+      this.waiting = null;
+      this.drawMoving();
+    });
   }
 
   drawMoving() {
@@ -133,16 +171,26 @@ export class Timeline {
     this.lower.draw();
     this.threads.draw();
     this.guide.hidden = !this.start;
-    if (this.start) setVars(this.guide, { start: `var(--${this.start.modality})`, x: `${this.scale.x(centre(this.video, this.start.modality, this.start.index))}px` });
+    if (this.start)
+      setVars(this.guide, {
+        start: `var(--${this.start.modality})`,
+        x: `${this.scale.x(centre(this.video, this.start.modality, this.start.index))}px`,
+      });
   }
 
   drawAxis() {
     this.axis.setAttribute("width", this.scale.width);
-    replace(this.axis, this.scale.ticks().map((time) => {
-      const x = this.scale.x(time);
-      const late = x > this.scale.width - 30;
-      return [svg("line", { x1: x, x2: x, y1: 19, y2: 26, class: "tick" }), svg("text", { x: late ? x - 3 : x + 3, y: 16, class: late ? "tick-label late" : "tick-label" }, clock(time))];
-    }));
+    replace(
+      this.axis,
+      this.scale.ticks().map((time) => {
+        const x = this.scale.x(time);
+        const late = x > this.scale.width - 30;
+        return [
+          svg("line", { x1: x, x2: x, y1: 19, y2: 26, class: "tick" }),
+          svg("text", { x: late ? x - 3 : x + 3, y: 16, class: late ? "tick-label late" : "tick-label" }, clock(time)),
+        ];
+      }),
+    );
   }
 
   /** Show walks: {upper: WALK, lower: WALK, directions: ["forward", "backward"]}. */
@@ -155,7 +203,11 @@ export class Timeline {
     this.heats.upper.set(LATER.map((role) => edge(upper, role)));
     this.heats.lower.set(LATER.map((role) => edge(lower, role)));
     this.heats.first.set([edge(upper ?? lower, "counterpart")]);
-    this.film.pin([station(lower, "future"), station(upper, "future"), this.start].filter((each) => each?.modality === "vision").map((each) => ({ index: each.index, kind: each.role })));
+    this.film.pin(
+      [station(lower, "future"), station(upper, "future"), this.start]
+        .filter((each) => each?.modality === "vision")
+        .map((each) => ({ index: each.index, kind: each.role })),
+    );
     this.words.light("picked", this.start?.modality === "text" ? this.start.index : -1);
     this.label();
     if (this.start) this.describe(this.start);
@@ -166,7 +218,10 @@ export class Timeline {
 
   describe({ modality, index, time, text }) {
     this.slider.setAttribute("aria-valuenow", String(Math.round(time)));
-    this.slider.setAttribute("aria-valuetext", `${modality === "text" ? `utterance ${index + 1}` : `frame ${index + 1}`} at ${clock(time)}${text ? `: ${text}` : ""}`);
+    this.slider.setAttribute(
+      "aria-valuetext",
+      `${modality === "text" ? `utterance ${index + 1}` : `frame ${index + 1}`} at ${clock(time)}${text ? `: ${text}` : ""}`,
+    );
   }
 
   /** The names beside the lanes, with the weight of the node that each edge chose. */
@@ -174,21 +229,40 @@ export class Timeline {
     const { upper, lower, directions = ["forward", "backward"] } = this.walks;
     const strip = (walk, role, direction) => {
       const over = edge(walk, role);
-      return h("div", { class: "strip-label" }, roleName(role, direction, over?.modality ?? "text"), h("span", { class: `num ${over?.modality ?? ""}` }, over ? percent(weightOf(walk, role)) : ""));
+      return h(
+        "div",
+        { class: "strip-label" },
+        roleName(role, direction, over?.modality ?? "text"),
+        h("span", { class: `num ${over?.modality ?? ""}` }, over ? percent(weightOf(walk, role)) : ""),
+      );
     };
-    const strips = (walk, direction) => h("div", { class: "strip-labels" }, LATER.map((role) => strip(walk, role, direction)));
+    const strips = (walk, direction) =>
+      h(
+        "div",
+        { class: "strip-labels" },
+        LATER.map((role) => strip(walk, role, direction)),
+      );
     const name = ([words, more], kind) => h("div", { class: kind, dir: "auto" }, words, h("small", {}, more));
-    replace(this.labels,
-      h("div", {}), name(this.names[0], "walk-label"), strips(upper, directions[0]), h("div", { class: "lane-label vision" }, "Pictures"),
-      h("div", {}), h("div", { class: "lane-label text" }, "Narration"), h("div", { class: "strip-labels" }, strip(upper ?? lower, "counterpart", directions[0])), h("div", { class: "lane-label" }, "Steps"),
-      strips(lower, directions[1]), name(this.names[1], "walk-label low"));
+    replace(
+      this.labels,
+      h("div", {}),
+      name(this.names[0], "walk-label"),
+      strips(upper, directions[0]),
+      h("div", { class: "lane-label vision" }, "Pictures"),
+      h("div", {}),
+      h("div", { class: "lane-label text" }, "Narration"),
+      h("div", { class: "strip-labels" }, strip(upper ?? lower, "counterpart", directions[0])),
+      h("div", { class: "lane-label" }, "Steps"),
+      strips(lower, directions[1]),
+      name(this.names[1], "walk-label low"),
+    );
   }
 
   setTime(seconds) {
     this.time = seconds;
     setVars(this.head, { x: `${this.scale.x(seconds)}px` });
     const now = this.video.utterances.findLastIndex(({ start, end }) => start <= seconds && seconds < end);
-    if (now !== this.saying) this.words.light("now", this.saying = now);
+    if (now !== this.saying) this.words.light("now", (this.saying = now));
     return now;
   }
 
@@ -203,7 +277,8 @@ export class Timeline {
     return this.scale.seconds(event.clientX - this.content.getBoundingClientRect().left);
   }
 
-  frameAt(seconds) { // the frame on screen then, as its tile shows it
+  frameAt(seconds) {
+    // the frame on screen then, as its tile shows it
     const { times } = this.video.frames;
     const index = nearest(times, seconds);
     return times[index] > seconds && index > 0 ? index - 1 : index;
@@ -228,15 +303,35 @@ export class Timeline {
     const frame = this.frameAt(seconds);
     if (this.shown !== frame || !this.loupe.firstChild) {
       this.shown = frame;
-      replace(this.loupe, h("img", { src: api.frame(this.video.id, frame, 192), alt: "" }), h("div", { class: "loupe-words" }));
+      replace(
+        this.loupe,
+        h("img", { src: api.frame(this.video.id, frame, 192), alt: "" }),
+        h("div", { class: "loupe-words" }),
+      );
     }
     const spoken = event.target.closest(".words .block");
-    const said = spoken ? this.video.utterances[spoken.dataset.index] : this.video.utterances.find(({ start, end }) => start <= seconds && seconds < end);
-    this.loupe.lastChild.replaceChildren(h("div", { class: "num loupe-time" }, clock(seconds, true), cell ? h("b", { class: cell.modality }, ` ${percent(cell.weight)}`) : ""),
-      h("div", { dir: "auto", class: "clamp" }, cell?.modality === "text" ? this.video.utterances[cell.index].text : said?.text ?? ""));
+    const said = spoken
+      ? this.video.utterances[spoken.dataset.index]
+      : this.video.utterances.find(({ start, end }) => start <= seconds && seconds < end);
+    this.loupe.lastChild.replaceChildren(
+      h(
+        "div",
+        { class: "num loupe-time" },
+        clock(seconds, true),
+        cell ? h("b", { class: cell.modality }, ` ${percent(cell.weight)}`) : "",
+      ),
+      h(
+        "div",
+        { dir: "auto", class: "clamp" },
+        cell?.modality === "text" ? this.video.utterances[cell.index].text : (said?.text ?? ""),
+      ),
+    );
     const box = this.element.getBoundingClientRect();
     const x = Math.min(Math.max(event.clientX - box.left, 92), box.width - 92);
-    setVars(this.loupe, { x: `${x}px`, y: `${(canvas ?? this.film.element).getBoundingClientRect().top - box.top - 8}px` });
+    setVars(this.loupe, {
+      x: `${x}px`,
+      y: `${(canvas ?? this.film.element).getBoundingClientRect().top - box.top - 8}px`,
+    });
     this.loupe.hidden = Boolean(event.target.closest(".lane-steps, .lane-axis"));
   }
 }

@@ -20,19 +20,76 @@ export async function show(main, { app, signal }) {
 
   const tray = h("ol", { class: "tray", "aria-label": "Photos in order", "aria-describedby": "tray-help" });
   const message = h("div", { "aria-live": "polite" });
-  const help = h("p", { class: "quiet small", id: "tray-help", hidden: true }, "Drag a photo to correct the order, or focus it and press ", h("kbd", {}, "Shift"), " with an arrow key; ", h("kbd", {}, "Delete"), " removes it.");
+  const help = h(
+    "p",
+    { class: "quiet small", id: "tray-help", hidden: true },
+    "Drag a photo to correct the order, or focus it and press ",
+    h("kbd", {}, "Shift"),
+    " with an arrow key; ",
+    h("kbd", {}, "Delete"),
+    " removes it.",
+  );
   const again = h("button", { class: "button", type: "button", onclick: () => solve() }, "Order them again");
-  const reset = h("button", { class: "button", type: "button", onclick: () => restore() }, icon("undo"), "The model's order");
-  const save = h("button", { class: "button primary", type: "button", onclick: () => copies() }, icon("down"), "Numbered copies");
-  const clear = h("button", { class: "button plain", type: "button", onclick: () => { photos = []; found = null; links = new Map(); draw(); } }, "Clear");
+  const reset = h(
+    "button",
+    { class: "button", type: "button", onclick: () => restore() },
+    icon("undo"),
+    "The model's order",
+  );
+  const save = h(
+    "button",
+    { class: "button primary", type: "button", onclick: () => copies() },
+    icon("down"),
+    "Numbered copies",
+  );
+  const clear = h(
+    "button",
+    {
+      class: "button plain",
+      type: "button",
+      onclick: () => {
+        photos = [];
+        found = null;
+        links = new Map();
+        draw();
+      },
+    },
+    "Clear",
+  );
   const actions = h("div", { class: "actions", hidden: true }, clear, again, reset, save);
 
-  replace(main,
-    h("div", { class: "head" }, h("div", {}, h("h1", {}, "Unshuffle"), h("p", { class: "lead" }, "Drop photos of something being made, in any order. The model puts them into the most likely order and says how sure it is of every link.")), actions),
+  replace(
+    main,
+    h(
+      "div",
+      { class: "head" },
+      h(
+        "div",
+        {},
+        h("h1", {}, "Unshuffle"),
+        h(
+          "p",
+          { class: "lead" },
+          "Drop photos of something being made, in any order. The model puts them into the most likely order and says how sure it is of every link.",
+        ),
+      ),
+      actions,
+    ),
     app.about.can.upload
-      ? dropPlace({ words: `Drop ${LEAST} to ${limits.photos} photos, or choose them`, hint: "They are kept in memory while the model looks at them, then forgotten.", many: true, limits, signal, take: add, refuse: toast })
+      ? dropPlace({
+          words: `Drop ${LEAST} to ${limits.photos} photos, or choose them`,
+          hint: "They are kept in memory while the model looks at them, then forgotten.",
+          many: true,
+          limits,
+          signal,
+          take: add,
+          refuse: toast,
+        })
       : h("p", { class: "note" }, "This server takes no photos: it was started without uploads."),
-    message, help, tray);
+    message,
+    help,
+    tray,
+  );
   sortable(tray, move, signal);
   tray.addEventListener("keydown", (event) => {
     const photo = photos.find(({ card }) => card.contains(event.target));
@@ -41,7 +98,8 @@ export async function show(main, { app, signal }) {
 
   function add(files) {
     const room = limits.photos - photos.length;
-    if (files.length > room) toast(`At most ${limits.photos} photos: ${count(files.length - Math.max(room, 0), "photo")} left out.`);
+    if (files.length > room)
+      toast(`At most ${limits.photos} photos: ${count(files.length - Math.max(room, 0), "photo")} left out.`);
     for (const file of files.slice(0, Math.max(room, 0))) {
       const photo = { file, url: objectUrl(file, signal) };
       photo.card = card(photo);
@@ -54,7 +112,13 @@ export async function show(main, { app, signal }) {
 
   function card(photo) {
     const image = h("img", { src: photo.url, alt: "", draggable: "false" });
-    image.addEventListener("error", () => { image.alt = "This image cannot be shown here"; }, { once: true });
+    image.addEventListener(
+      "error",
+      () => {
+        image.alt = "This image cannot be shown here";
+      },
+      { once: true },
+    );
     photo.number = h("span", { class: "photo-number num" });
     photo.button = h("button", { class: "photo", type: "button" }, image, photo.number);
     photo.link = h("span", { class: "photo-link num" });
@@ -87,7 +151,11 @@ export async function show(main, { app, signal }) {
 
   function draw() {
     const held = document.activeElement;
-    if ([...tray.children].some((each, i) => each !== photos[i]?.card) || tray.children.length !== photos.length) replace(tray, photos.map((photo) => photo.card));
+    if ([...tray.children].some((each, i) => each !== photos[i]?.card) || tray.children.length !== photos.length)
+      replace(
+        tray,
+        photos.map((photo) => photo.card),
+      );
     if (tray.contains(held)) held.focus();
     photos.forEach((photo, i) => {
       photo.number.textContent = String(i + 1);
@@ -97,7 +165,8 @@ export async function show(main, { app, signal }) {
       photo.link.hidden = !next || !found;
       photo.link.textContent = sure === undefined ? "yours" : percent(sure);
       photo.link.classList.toggle("yours", sure === undefined);
-      photo.link.title = sure === undefined ? "You put these two together" : "How likely it is that the next photo comes after this one";
+      photo.link.title =
+        sure === undefined ? "You put these two together" : "How likely it is that the next photo comes after this one";
       setVars(photo.link, { sure: sure ?? 0 });
     });
     actions.hidden = !photos.length;
@@ -105,7 +174,8 @@ export async function show(main, { app, signal }) {
     again.disabled = photos.length < LEAST;
     reset.disabled = !found || found.every((photo, i) => photo === photos[i]);
     save.disabled = !photos.length;
-    if (photos.length && photos.length < LEAST) replace(message, h("p", { class: "quiet" }, `${count(LEAST - photos.length, "more photo")} needed.`));
+    if (photos.length && photos.length < LEAST)
+      replace(message, h("p", { class: "quiet" }, `${count(LEAST - photos.length, "more photo")} needed.`));
     else if (!photos.length) replace(message);
   }
 
@@ -137,14 +207,25 @@ export async function show(main, { app, signal }) {
   }
 
   function say({ confidence, guess, warning }) {
-    const words = guess ? "This order is no better than a guess." : `Confidence ${confidence.toFixed(2)}, where 0.5 is a guess and 1 is certain.`;
-    replace(message, (warning || guess) && h("p", { class: "note" }, [guess && words, warning].filter(Boolean).join(" ")), !guess && h("p", { class: "order-words num" }, words));
+    const words = guess
+      ? "This order is no better than a guess."
+      : `Confidence ${confidence.toFixed(2)}, where 0.5 is a guess and 1 is certain.`;
+    replace(
+      message,
+      (warning || guess) && h("p", { class: "note" }, [guess && words, warning].filter(Boolean).join(" ")),
+      !guess && h("p", { class: "order-words num" }, words),
+    );
     announce(words);
   }
 
   async function copies() {
     const digits = Math.max(2, String(photos.length).length);
-    const entries = await Promise.all(photos.map(async ({ file }, i) => ({ name: `${String(i + 1).padStart(digits, "0")}-${file.name.replace(/^\d+[-_ ]+/, "").replace(/[/\\]/g, "_")}`, bytes: new Uint8Array(await file.arrayBuffer()) })));
+    const entries = await Promise.all(
+      photos.map(async ({ file }, i) => ({
+        name: `${String(i + 1).padStart(digits, "0")}-${file.name.replace(/^\d+[-_ ]+/, "").replace(/[/\\]/g, "_")}`,
+        bytes: new Uint8Array(await file.arrayBuffer()),
+      })),
+    );
     download(zip(entries), "in-order.zip");
     announce("Download of numbered copies begins");
   }
