@@ -141,6 +141,8 @@ CROSS_CUTTING = {  # tests of what no single module does
     "test_architecture.py",
     "test_conftest.py",
     "test_docs.py",
+    "app/test_page.py",  # the page, in a browser
+    "app/test_page_quality.py",  # hostile text, contrast, keyboard, small screens
     "kitchen/test_frozen.py",  # whole videos, known by their checksums
     "kitchen/drawing/test_things.py",  # everything that recipes reach can be drawn
     "cli/test_every_verb.py",  # what all commands print

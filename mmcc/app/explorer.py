@@ -23,7 +23,7 @@ from mmcc.tools.walks import SeenVideo
 Found = TypeVar("Found")
 State = Literal["none", "queued", "embedding", "ready", "failed"]
 _SEEN_BYTES = 512 << 20  # embedded videos: some hundred hours
-_ANSWER_BYTES = 128 << 20  # answers and pictures
+_ANSWER_BYTES = 64 << 20  # answers and pictures
 
 
 class Ready(NamedTuple):
