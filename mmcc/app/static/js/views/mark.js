@@ -254,12 +254,11 @@ export async function show(main, { app, id, signal, title }) {
       start: Math.min(open.start, player.seconds),
       end: Math.max(open.start + 0.1, player.seconds),
     };
+    const shown = running ? [...marks, running].sort((a, b) => a.start - b.start) : marks;
     timeline.steps.set(
-      [...marks, running]
-        .filter(Boolean)
-        .map(({ step, start, end }) => ({ start, end, text: `${step}  ${now.steps[step - 1] ?? ""}` })),
+      shown.map(({ step, start, end }) => ({ start, end, text: `${step}  ${now.steps[step - 1] ?? ""}` })),
     );
-    if (running) timeline.steps.elements.at(-1).classList.add("running");
+    timeline.steps.light("running", shown.indexOf(running));
   }
 
   function drawList() {
