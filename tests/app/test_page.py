@@ -238,3 +238,22 @@ def test_failures_are_told_and_can_be_retried(open_page: Open):
     page.get_by_role("alert").wait_for()
     page.goto(re.sub("#.*", f"#/video/{quote('<b>')}%", page.url))
     page.get_by_role("alert").wait_for()
+
+
+def test_two_windows_that_mark_the_same_video_are_asked(open_page: Open, address: str, video: str):
+    """The browser says 409 in its console, too."""
+    page = open_page(f"#/mark/{video}", may_fail=True)
+    page.get_by_text("Saved", exact=True).wait_for()
+    marks = f"{address}api/v1/videos/{video}/marks"
+    theirs = page.request.get(marks).json() | {"task": {"title": "Theirs", "steps": ["boil water"]}, "marks": []}
+    assert page.request.put(marks, data=theirs, headers={"Origin": address.rstrip("/")}).ok
+    page.get_by_label("New step").fill("mine")
+    page.keyboard.press("Enter")
+    page.get_by_text("changed in another window").wait_for()
+    page.get_by_role("button", name="Take theirs").click()
+    until(page, "document.querySelector('#task').value === 'Theirs'")
+    page.get_by_text("Saved", exact=True).wait_for()
+    page.keyboard.press("Tab")
+    page.get_by_role("button", name="Undo").click()  # mine again, and theirs is not lost either
+    until(page, "document.querySelector('#task').value !== 'Theirs'")
+    page.get_by_text("Saved", exact=True).wait_for()
