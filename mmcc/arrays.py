@@ -13,6 +13,8 @@ import io
 import math
 import zipfile
 import zlib
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -25,6 +27,7 @@ from mmcc.untrusted import Malformed
 LARGEST = 1 << 30  # bytes of all arrays of a .npz file
 _LONGEST_HEADER = 10_000  # bytes, as for numpy, which however reads up to 4 GB before it looks at that
 _MOST_ENTRIES = 1000
+_TRIES = 10
 _KINDS = "biufU"
 
 
@@ -57,12 +60,21 @@ def read_header(file: IO[bytes]) -> Header:
     read, before = readers[start[6:8]]
     length = before + int.from_bytes(start[8:before], "little")
     try:
-        shape, by_column, dtype = read(io.BytesIO(start[8:length]))
+        shape, by_column, dtype = _patiently(read, start[8:length])
     except Exception:  # ValueError, SyntaxError, TokenError, RecursionError, MemoryError and others
         raise Malformed("its header makes no sense") from None
     if not all(type(side) is int and side >= 0 for side in shape):
         raise Malformed("its header makes no sense")
     return Header(shape, dtype, by_column, length)
+
+
+def _patiently(read: Callable[[IO[bytes]], Any], header: bytes) -> Any:
+    """Numpy reads a header as Python, whose parser in 3.11 fails now and then while another thread parses something,
+    too (https://github.com/python/cpython/issues/106905)."""
+    for _ in range(_TRIES):
+        with suppress(SystemError):
+            return read(io.BytesIO(header))
+    raise Malformed("its header cannot be parsed")
 
 
 def map_array(path: Path) -> NDArray[Any]:

@@ -28,6 +28,7 @@ MAY_IMPORT = {
 }
 MAY_IMPORT["tools"] = {*MAY_IMPORT, "metrics", "locks"} - {"kitchen"}  # not report: it answers, and draws nothing
 MAY_IMPORT["report"] = {*MAY_IMPORT, "metrics"} - {"kitchen"}
+MAY_IMPORT["app"] = {"api", "tools", "report", "__version__"}  # it asks what anyone can ask, and shows it
 MAY_IMPORT["reproduce"] = {*MAY_IMPORT, "metrics", "locks"} - {"kitchen", "tools"}
 MAY_IMPORT["demo"] = {*MAY_IMPORT, "progress"}
 MAY_IMPORT["cli"] = {*MAY_IMPORT, "metrics", "progress", "__version__"}
@@ -136,7 +137,7 @@ def test_every_version_that_the_project_installs_is_pinned():
     lines = (ROOT / "constraints.txt").read_text().splitlines()
     pins = [line.split("==") for line in lines if line and not line.startswith("#")]
     pinned = {canonicalize_name(name): version for name, version in pins}
-    needed = required({"asr", "dev", "encoders", "fuzz", "onnx", "search"})
+    needed = required({"app", "asr", "dev", "encoders", "fuzz", "onnx", "page", "search"})
     assert pinned["torch"] == "2.13.0" and {"torch", "sympy", "mpmath", "pluggy", "execnet"} <= needed.keys()
     needed.pop("setuptools", None)  # comes with the environment
     for name, version in needed.items():
@@ -165,6 +166,8 @@ CROSS_CUTTING = {  # tests of what no single module does
     "test_architecture.py",
     "test_conftest.py",
     "test_docs.py",
+    "app/test_page.py",  # the page, in a browser
+    "app/test_page_quality.py",  # hostile text, contrast, keyboard, small screens
     "kitchen/test_frozen.py",  # whole videos, known by their checksums
     "kitchen/drawing/test_things.py",  # everything that recipes reach can be drawn
     "cli/test_every_verb.py",  # what all commands print

@@ -13,6 +13,7 @@ from mmcc import __version__
 from mmcc.cli.anticipate import anticipate
 from mmcc.cli.arguments import Misused, build_parser, call
 from mmcc.cli.cache import cache
+from mmcc.cli.compare import compare
 from mmcc.cli.cycles import cycles
 from mmcc.cli.demo import demo
 from mmcc.cli.embed import embed
@@ -35,6 +36,7 @@ from mmcc.cli.output import answer_error, deliver
 from mmcc.cli.report import report
 from mmcc.cli.reproduce import reproduce
 from mmcc.cli.search import search
+from mmcc.cli.serve import serve
 from mmcc.cli.train import train
 from mmcc.cli.transitions import transitions
 from mmcc.cli.unshuffle import unshuffle
@@ -52,6 +54,7 @@ VERBS = (
     inspect,
     train,
     evaluate,
+    compare,
     reproduce,
     transitions,
     cycles,
@@ -60,6 +63,7 @@ VERBS = (
     search,
     neurons,
     report,
+    serve,
     demo,
     cache,
 )

@@ -13,6 +13,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,6 +46,7 @@ class Corpus:
         self._positions = latest_positions(table)
         self._shards = ShardReader(path, manifest)
         self._videos: dict[str, Video] = {}
+        self._lock = Lock()  # a server opens videos in several threads
         status = table.column("status").to_pylist()
         self._ids = [key for key, position in self._positions.items() if status[position] in READABLE]
         self._readable = frozenset(self._ids)
@@ -75,9 +77,10 @@ class Corpus:
             if video_id not in self._positions:
                 raise KeyError(f"no video {video_id!r} in {self.path}; corpus.ids lists them")
             video = self._open(self._table.slice(self._positions[video_id], 1))
-            self._videos[video_id] = video
-            if len(self._videos) > _OPEN_VIDEOS:
-                del self._videos[next(iter(self._videos))]  # the oldest
+            with self._lock:
+                self._videos[video_id] = video
+                if len(self._videos) > _OPEN_VIDEOS:
+                    del self._videos[next(iter(self._videos))]  # the oldest
         return video
 
     def _open(self, row: pa.Table) -> Video:
@@ -98,6 +101,14 @@ class Corpus:
             raise ValueError(f"no split {name!r}: choose one of {', '.join(SPLITS)}")
         splits = self._table.column("split").to_pylist()
         return [video_id for video_id in self._ids if splits[self._positions[video_id]] == name]
+
+    def columns(self, *names: str) -> pa.Table:
+        """Columns of the index with one row per readable video, in the order of `ids`, memory-mapped: many videos are
+        listed without opening each."""
+        table, places = self._table.select(list(names)), [self._positions[each] for each in self._ids]
+        if places == list(range(table.num_rows)):  # as after most ingests: nothing is copied
+            return table
+        return table.take(pa.array(places, pa.int64()))
 
     def rows(self) -> list[str]:
         """The ids of every row of the index, including videos that failed or are missing."""

@@ -65,9 +65,9 @@ def read_crosstask(
         if folder is not None:
             require_folder(folder, what)
     source = Source()
-    source.tasks = _read_tasks(root / "tasks_primary.txt", primary=True)
+    source.tasks = read_tasks(root / "tasks_primary.txt", primary=True)
     if (root / "tasks_related.txt").is_file():
-        for task in _read_tasks(root / "tasks_related.txt", primary=False).values():
+        for task in read_tasks(root / "tasks_related.txt", primary=False).values():
             source.tasks.setdefault(task.id, task)
     listed = _read_lists(root, source)
     _read_annotations(root / "annotations", listed, source)
@@ -111,7 +111,7 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
             yield number, line.strip()
 
 
-def _read_tasks(path: Path, *, primary: bool) -> dict[str, Task]:
+def read_tasks(path: Path, *, primary: bool) -> dict[str, Task]:
     """Blocks of five lines. A task read wrongly would mislabel all its videos, so any doubt is an error here."""
     remedy = f"Each task takes five lines: {', '.join(_TASK_LINES)} (comma-separated)."
     tasks: dict[str, Task] = {}
@@ -180,10 +180,10 @@ def _read_annotations(folder: Path, listed: dict[str, _Listed], source: Source) 
             continue
         entry.labelled_by = task_id
         entry.tasks = [task_id, *(other for other in entry.tasks if other != task_id)]
-        entry.steps = _read_steps(path, len(task.steps), source)
+        entry.steps = read_steps(path, len(task.steps), source)
 
 
-def _read_steps(path: Path, known: int, source: Source) -> tuple[LabelledClip, ...]:
+def read_steps(path: Path, known: int, source: Source) -> tuple[LabelledClip, ...]:
     steps = []
     try:
         for number, line in _lines(path):

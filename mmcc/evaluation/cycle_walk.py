@@ -24,7 +24,7 @@ from mmcc.evaluation.adapter import Embedding
 from mmcc.evaluation.embedding import EmbeddedVideo
 from mmcc.models.nodes import TEXT, VISION, Nodes
 from mmcc.objectives.anchors import OTHER
-from mmcc.objectives.config import CycleConfig
+from mmcc.objectives.config import CycleConfig, CyclePath
 from mmcc.objectives.cycle import cycle_back
 from mmcc.objectives.losses import Dynamics
 from mmcc.objectives.starts import Starts, concreteness, start_candidates
@@ -99,6 +99,76 @@ def _walks(
     )
 
 
+@dataclass(frozen=True)
+class VideoWalk:
+    """One cycle over all nodes of a video. Edges that the walk cannot take are missing: to a modality without nodes,
+    and, with the max-index constraint, from a node with nothing after it."""
+
+    ahead: str  # the modality of the edge to the future
+    weights: dict[str, Floats]  # [N] by edge: counterpart, future, future_counterpart, back
+
+
+@torch.inference_mode()
+def whole_video(video: EmbeddedVideo, *, backward: bool = False) -> dict[str, Nodes]:
+    """All nodes of a video as one segment; `backward`: of the video played in reverse."""
+    said = video.utterances or Embedding(*(part[:0] for part in video.frames))
+    every = {VISION: (video.frames, video.times), TEXT: (said, video.text_times)}
+    nodes = {name: _one_segment(each, np.arange(len(times)), times) for name, (each, times) in every.items()}
+    return {name: _reversed(each) for name, each in nodes.items()} if backward else nodes
+
+
+@torch.inference_mode()
+def walk_from(
+    model: Dynamics,
+    nodes: Mapping[str, Nodes],
+    modality: str,
+    node: int,
+    *,
+    path: CyclePath = "within",
+    temperature: float = 0.1,
+    unimodal: bool = False,
+    constrain: bool = False,
+    backward: bool = False,
+) -> VideoWalk:
+    """The cycle from one node over the nodes of `whole_video`.
+
+    `backward`: to the past and back. It is the cycle of the video played in reverse, with the two predictors exchanged,
+    so every setting has the same meaning; nodes and weights are numbered as in the video.
+    """
+    own, other = nodes[modality], nodes[OTHER[modality]]
+    index = torch.tensor([[own.valid.shape[1] - 1 - node if backward else node]])
+    alone = unimodal or not bool(other.valid.any())
+    starts = Starts(modality, index, torch.ones(1, 1, dtype=torch.bool), torch.tensor([[alone]]))
+    walker = _Reversed(model) if backward else model
+    cycle = cycle_back(walker, nodes, starts, constrain=constrain, path=path, temperature=temperature)
+    ahead = cycle.future.modality
+    edges = {
+        "counterpart": (OTHER[modality], cycle.start_edge),
+        "future": (ahead, cycle.future_edge),
+        "future_counterpart": (OTHER[ahead], cycle.future_counterpart_edge),
+        "back": (modality, cycle.return_scores.exp()),
+    }
+    weights: dict[str, Floats] = {}
+    for name, (of, edge) in edges.items():
+        if name != "counterpart" and not bool(cycle.future_edge.any()):
+            break  # nothing lies ahead
+        if bool(nodes[of].valid.any()) and bool(edge.any()):
+            weights[name] = _numbers(edge.flip(-1) if backward else edge)[0, 0]
+    return VideoWalk(ahead, weights)
+
+
+class _Reversed:
+    """A model of the same world in which time runs backwards."""
+
+    def __init__(self, model: Dynamics) -> None:
+        self.future, self.past = model.past, model.future
+        self.combine, self.project = model.combine, model.project
+
+
+def _reversed(nodes: Nodes) -> Nodes:
+    return Nodes(nodes.z.flip(1), nodes.pi.flip(1), nodes.valid.flip(1), -nodes.times.flip(1))
+
+
 def _nodes(video: EmbeddedVideo, segment: Segment) -> dict[str, Nodes]:
     said = video.utterances or Embedding(*(part[:0] for part in video.frames))
     return {
@@ -114,7 +184,7 @@ def _one_segment(nodes: Embedding, index: Indices, times: NDArray[np.float64]) -
         return Nodes(nothing, nothing, torch.zeros(1, 1, dtype=torch.bool), torch.zeros(1, 1))
     chosen = torch.from_numpy(index)
     valid = torch.ones(1, len(index), dtype=torch.bool)
-    return Nodes(nodes.z[chosen][None], nodes.pi[chosen][None], valid, torch.from_numpy(times).float()[None])
+    return Nodes(nodes.z[chosen][None], nodes.pi[chosen][None], valid, torch.tensor(times).float()[None])
 
 
 def _numbers(tensor: Tensor) -> Floats:

@@ -31,6 +31,25 @@ def write_exports(
     return notes
 
 
+def export_file(name: str, video: VideoChanges, top: int, warnings: Sequence[str] = ()) -> bytes | None:
+    """One of these files by its name; None for YouTube's chapters where there is no room for enough of them."""
+    chapters = chapters_of(video, top)
+    match name:
+        case "chapters.vtt":
+            text = as_webvtt(chapters, warnings)
+        case "chapters.ffmetadata":
+            text = as_ffmetadata(chapters, warnings)
+        case "chapters.txt":
+            if len(chapters) < FEWEST:
+                return None
+            text = as_youtube(chapters, warnings)
+        case "guide.html":
+            text = guide_html(make_guide(video.footage, video.changes, top, None, warnings))
+        case _:
+            raise ValueError(f"there is no export named {name!r}")
+    return text.encode("utf-8", "replace")
+
+
 def _write_export(folder: Path, video: VideoChanges, top: int, warnings: Sequence[str]) -> list[str]:
     chapters = chapters_of(video, top)
     notes = []

@@ -53,9 +53,9 @@ class Guide:
 
 
 def make_guide(
-    footage: Footage, changes: Sequence[Change], top: int, folder: Path, warnings: Sequence[str] = ()
+    footage: Footage, changes: Sequence[Change], top: int, folder: Path | None, warnings: Sequence[str] = ()
 ) -> Guide:
-    """The guide that will be written to a folder."""
+    """The guide that will be written to a folder; None: nobody knows where, so that it links to no file."""
     steps = guide_steps(changes, top)
     frames = sorted({frame for step in steps for frame in (step.from_frame, step.to_frame)})
     return Guide(footage, steps, warnings, address_of(footage, folder), stills_of(footage, frames))
@@ -87,7 +87,7 @@ def _stored(footage: Footage, frame: int) -> bytes:
     return encode_jpeg(pixels, _QUALITY)
 
 
-def address_of(footage: Footage, folder: Path) -> str:
+def address_of(footage: Footage, folder: Path | None) -> str:
     """Of the video: on YouTube, or relative to a folder; "" if it is unknown or lies elsewhere."""
     name = Path(str(footage.video.details.get("source") or footage.name))
     known = youtube_id(name.stem)
@@ -95,7 +95,7 @@ def address_of(footage: Footage, folder: Path) -> str:
         known = _id_beside(footage.path)
     if known:
         return f"https://www.youtube.com/watch?v={quote(known, safe='')}"
-    if footage.path is None:
+    if footage.path is None or folder is None:
         return ""
     try:
         relative = os.path.relpath(footage.path, folder)

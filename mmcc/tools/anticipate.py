@@ -155,13 +155,26 @@ def open_clip(
         return Clip(source, node, notes=tuple(known.warnings), strange=bool(known.strange))
     footage = open_video(model, source, cache, progress)
     notes = [model.note] if model.note and Path(source).exists() else []  # frames of a corpus are taken as they are
+    return look_over_clip(model, footage, cache, start=start, end=end, notes=notes)
+
+
+def look_over_clip(
+    model: ToolModel,
+    footage: Footage,
+    cache: Cache,
+    *,
+    start: float | None = None,
+    end: float | None = None,
+    notes: Sequence[str] = (),
+) -> Clip:
+    """The same of an opened video, with a warning if it is unlike the training data."""
     known = familiarity(model, [footage], cache)
-    notes += known.warnings
     last = max(footage.video.duration, float(footage.video.times[-1])) if end is None else end
     first = max(0.0, last - LAST) if start is None else start
     if first >= last:
-        raise InputError(source, f"{clock(first)} is not before {clock(last)}", "Choose a span within the video.")
-    return replace(clip_of(model, footage, first, last, cache), notes=tuple(notes), strange=bool(known.strange))
+        raise InputError(footage.name, f"{clock(first)} is not before {clock(last)}", "Choose a span within the video.")
+    told = (*notes, *known.warnings)
+    return replace(clip_of(model, footage, first, last, cache), notes=told, strange=bool(known.strange))
 
 
 def clip_of(model: ToolModel, footage: Footage, start: float, end: float, cache: Cache) -> Clip:

@@ -77,6 +77,10 @@ class Cache:
         self.use(path)
         return found
 
+    def has_answer(self, kind: str, key: Sequence[str]) -> bool:
+        """Whether there is an answer for a key, damaged or not."""
+        return self.place(kind, key).with_suffix(".npz").is_file()
+
     def place(self, kind: str, key: Sequence[str]) -> Path:
         """The path of an entry of this kind and key, whether or not it exists."""
         text = json.dumps([_VERSION, *key])

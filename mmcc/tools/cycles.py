@@ -228,7 +228,7 @@ def find_cycles(
     progress: Progress = iter,
 ) -> FoundCycles:
     """All cycles of every video that start in a modality; a video that ends before `start` is skipped."""
-    _require_cycles(model, cache)
+    require_cycles(model, cache)
     videos: list[VideoCycles] = []
     skipped: list[Skipped] = []
     for each, _ in zip(footage, progress([each.name for each in footage]), strict=True):
@@ -241,7 +241,7 @@ def find_cycles(
     return FoundCycles(videos, skipped)
 
 
-def _require_cycles(model: ToolModel, cache: Cache) -> None:
+def require_cycles(model: ToolModel, cache: Cache) -> None:
     """A cycle goes to the future and back, through both modalities: not every objective trains all of that."""
 
     def ask() -> Answer:
@@ -276,7 +276,7 @@ def _compute(model: ToolModel, footage: Footage, cache: Cache) -> Answer:
     from mmcc.training.config import Config
 
     adapter = model.adapter
-    assert isinstance(adapter, TrainedAdapter), "`_require_cycles` has seen to that"
+    assert isinstance(adapter, TrainedAdapter), "`require_cycles` has seen to that"
     config = Config.from_yaml(model.folder / "config.yaml")
     fps = footage.corpus.manifest.fps
     embedded = footage.embedded(model, cache)

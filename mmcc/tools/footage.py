@@ -29,21 +29,18 @@ from mmcc.errors import InputError
 from mmcc.text import distinct, one_line, storable
 from mmcc.tools.cache import Answer, Cache
 from mmcc.tools.model import ToolModel
-from mmcc.tools.stored import stored_vectors
 
 if TYPE_CHECKING:
     from torch import Tensor
 
     from mmcc.corpus.ingest import Progress
-    from mmcc.evaluation.adapter import Embedding, ModelAdapter
     from mmcc.evaluation.embedding import EmbeddedVideo
 
 # Pixels a side: at 48 a hand is a smudge. Averaged down from 144, a JPEG is to the shipped model what a raw 48 is: on
 # the kitchen's 171 test videos π has a cosine of 0.997 (1 % below 0.987), and Kendall's τ is 0.169 for 0.167 by path,
 # 0.275 for 0.272 by all pairs.
 LOOKABLE = 144
-_SPACES = ("z", "pi")
-_AT_ONCE = 64  # frames: a few seconds of a pretrained encoder, so that a bar moves
+AT_ONCE = 64  # frames: a few seconds of a pretrained encoder, so that a bar moves
 _SOME = 32
 SAID_WITHIN = 2.0  # seconds: what is said further away is not being said then
 Begin = Callable[[int], "Progress"]  # from the number of videos to read, as mmcc.progress.file_progress makes it
@@ -100,8 +97,16 @@ class Footage:
     def embedding(self, model: ToolModel, cache: Cache) -> Answer:
         """Arrays z, pi [n, D]; of a model that reads text, text_z, text_pi [k, D]; of one with a frozen encoder,
         vectors [≤ 32, F], that encoder's of some frames. Cached: torch is loaded once."""
-        key = [model.checksum, self.key, "as is" if model.assumed else str(model.size)]
-        return cache.remember("embedding", key, lambda: _embed(self, model))
+        from mmcc.tools.embed import embed
+
+        return cache.remember("embedding", self._embedding_key(model), lambda: embed(self, model))
+
+    def is_embedded(self, model: ToolModel, cache: Cache) -> bool:
+        """Whether that is in the cache."""
+        return cache.has_answer("embedding", self._embedding_key(model))
+
+    def _embedding_key(self, model: ToolModel) -> list[str]:
+        return [model.checksum, self.key, "as is" if model.assumed else str(model.size)]
 
     def embedded(self, model: ToolModel, cache: Cache) -> EmbeddedVideo:
         """The video as the model sees it. Loads torch."""
@@ -178,13 +183,8 @@ def stored_size(model: ToolModel) -> int:
     return model.size * -(-LOOKABLE // model.size)
 
 
-def _of_corpus(model: ToolModel, source: Path) -> list[Footage]:
-    corpus = Corpus.open(source)
-    return [footage_of(corpus, video) for video in videos_with_frames(model, corpus)]
-
-
-def videos_with_frames(model: ToolModel, corpus: Corpus) -> list[str]:
-    """The ids of the videos that a model can look at; InputError where it reads something else, or there are none."""
+def require_fitting(model: ToolModel, corpus: Corpus) -> None:
+    """InputError for pictures where a model reads vectors, or the other way round."""
     source = corpus.path
     vectors, dims = corpus.manifest.encoding == "float32", corpus.manifest.size
     if vectors and not model.feature_dims:
@@ -194,13 +194,24 @@ def videos_with_frames(model: ToolModel, corpus: Corpus) -> list[str]:
         held = f"vectors of {dims} dims" if vectors else "images"
         cause = f"contains {held}, but {model.name} expects vectors of {model.feature_dims} dims"
         raise InputError(source, cause, "Ingest the features that it was trained on, or choose another model.")
+
+
+def _of_corpus(model: ToolModel, source: Path) -> list[Footage]:
+    corpus = Corpus.open(source)
+    return [footage_of(corpus, video) for video in videos_with_frames(model, corpus)]
+
+
+def videos_with_frames(model: ToolModel, corpus: Corpus) -> list[str]:
+    """The ids of the videos that a model can look at; InputError where it reads something else, or there are none."""
+    require_fitting(model, corpus)
     videos = [video.id for video in corpus if len(video.times)]
     if not videos:
-        raise InputError(source, "contains no video with frames", "Ingest some into it.")
+        raise InputError(corpus.path, "contains no video with frames", "Ingest some into it.")
     return videos
 
 
 def footage_of(corpus: Corpus, video: str) -> Footage:
+    """A video of a corpus by its id."""
     return _footage(video, corpus, corpus[video])
 
 
@@ -279,57 +290,9 @@ def _ingest(wanted: _ToRead, model: ToolModel, cache: Cache, tell: Progress) -> 
     cache.seal(wanted.folder)
 
 
-def _embed(footage: Footage, model: ToolModel) -> Answer:
-    from mmcc.evaluation.embedding import embed_videos
-
-    corpus, count = stored_vectors(model, footage.corpus, footage.video), len(footage.video.times)
-    adapter = _AsTrained(model, -(-count // _AT_ONCE))
-    (video,) = embed_videos(cast("ModelAdapter", adapter), corpus, [footage.video.id], batch_size=_AT_ONCE)
-    sides = {"": video.frames, "text_": video.utterances}
-    arrays = {
-        f"{side}{name}": getattr(nodes, name).numpy() for side, nodes in sides.items() if nodes for name in _SPACES
-    }
-    if adapter.vectors:
-        arrays["vectors"] = np.concatenate(adapter.vectors)[some_frames(count)]
-    return Answer(arrays, _words(footage, model))
-
-
 def some_frames(count: int) -> NDArray[np.int64]:
     """Places of at most 32 frames, evenly spaced: enough to tell what a video looks like."""
     return np.unique(np.linspace(0, count - 1, min(count, _SOME)).round().astype(np.int64))
-
-
-def _words(footage: Footage, model: ToolModel) -> dict[str, int]:
-    """How many words are said, and how many of them the model does not know."""
-    from mmcc.data.vocabulary import UNKNOWN, Vocabulary, words_of
-
-    path = model.folder / "vocabulary.txt"
-    if not path.is_file():
-        return {"words": 0, "unknown": 0}
-    said = [word for utterance in footage.video.utterances for word in words_of(utterance.text)]
-    ids = Vocabulary.load(path).encode(said, 1)
-    return {"words": len(said), "unknown": int((ids == UNKNOWN).sum())}
-
-
-class _AsTrained:
-    """A model adapter that resizes pictures to the size the model was trained on. It keeps the vectors of a frozen
-    encoder, and shows how far it is: a minute of video takes one some seconds."""
-
-    def __init__(self, model: ToolModel, calls: int) -> None:
-        self._model, self._adapter = model, model.adapter
-        self.vectors: list[NDArray[np.float32]] = []
-        self._told = iter(model.progress([""] * calls) if model.frozen_encoder else ())
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._adapter, name)
-
-    def embed_frames(self, frames: Tensor) -> Embedding:
-        if self._model.frozen_encoder is None:
-            return self._adapter.embed_frames(as_trained(self._model, frames))
-        next(self._told, None)
-        vectors = encoder_vectors(self._model, frames)
-        self.vectors.append(vectors.numpy())
-        return self._adapter.embed_frames(vectors)
 
 
 def encoder_vectors(model: ToolModel, frames: Tensor) -> Tensor:
@@ -351,7 +314,7 @@ def encoded_once(model: ToolModel, pictures: Sequence[NDArray[np.uint8]]) -> Seq
     if model.frozen_encoder is None:
         return pictures
     alike = len({picture.shape for picture in pictures}) == 1
-    at_once = _AT_ONCE if alike else 1
+    at_once = AT_ONCE if alike else 1
     batches = [np.stack(pictures[first : first + at_once]) for first in range(0, len(pictures), at_once)]
     return [vector for batch in batches for vector in encoder_vectors(model, torch.from_numpy(batch)).numpy()]
 

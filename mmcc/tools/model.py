@@ -41,6 +41,8 @@ class ToolModel:
     videos: int | None = None  # of that corpus, also those that were kept for tests; None where it is not known
     assumed: bool = False  # it does not say how its frames were made
     progress: Progress = field(default=lambda items: items, repr=False)  # shown while a pretrained encoder is at work
+    between: Callable[[float], None] = field(default=lambda share: None, repr=False)  # called before every batch of a
+    # video's frames, with the share of them that is done: a server answers short questions meanwhile
 
     @property
     def note(self) -> str:
@@ -89,7 +91,11 @@ class ToolModel:
 
 
 def open_model(
-    source: str | Path, checkpoint: str | int = BEST, *, progress: Progress = lambda items: items
+    source: str | Path,
+    checkpoint: str | int = BEST,
+    *,
+    progress: Progress = lambda items: items,
+    between: Callable[[float], None] = lambda share: None,
 ) -> ToolModel:
     """A run, a checkpoint's folder, or a model that comes with the package, such as kitchen."""
     found = find_checkpoint(Path(source), checkpoint)
@@ -114,6 +120,7 @@ def open_model(
         videos=corpus["videos"] if isinstance(corpus.get("videos"), int) else None,
         assumed=not corpus,
         progress=progress,
+        between=between,
     )
 
 

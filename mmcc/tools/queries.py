@@ -152,6 +152,13 @@ def is_photo(source: str) -> bool:
     return is_photo_name(source)
 
 
+def photo_pixels() -> int:
+    """Width times height that a photo may have."""
+    from mmcc.media.photos import MAX_PIXELS
+
+    return MAX_PIXELS
+
+
 def frame_at(footage: Footage, time: float) -> int:
     """The frame nearest to a time; InputError beyond the video's end."""
     times = footage.video.times

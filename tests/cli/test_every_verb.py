@@ -18,8 +18,8 @@ from tests.schemas import FOLDER, check
 
 ESCAPES = "\x1b[31m\x1b]0;title\x07\x9b2J\x7f\u202egpj"
 UNSAFE = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-WITHOUT_JSON = {"report"}
-MEASURED_ELSEWHERE = {"reproduce", "demo"}  # their own tests check what takes minutes to make
+WITHOUT_JSON = {"report", "serve"}
+MEASURED_ELSEWHERE = {"reproduce", "demo", "serve"}  # their own tests check what takes minutes, or does not end
 SMALL = "--model.dims 8 --model.frame_encoder.width 4 --train.steps 1 --train.batch_size 2 --train.workers 0".split()
 
 
@@ -63,6 +63,7 @@ def commands(hostile: Hostile, out: Path) -> dict[str, list[str]]:
         "inspect": [corpus, "--sheet", str(out / f"s{ESCAPES}.png")],
         "train": [corpus, "-o", str(out / f"run{ESCAPES}"), "--anyway", *SMALL],
         "evaluate": [run, "--corpus", corpus, "--on", "all", "--tasks", "cycle,transitions", "-o", results],
+        "compare": [run, run, "--corpus", corpus, "--on", "all", "--tasks", "cycle,transitions"],
         "transitions": [run, *map(str, hostile.videos), "--sheet", str(out / "t.png"), "--export", str(out / "e")],
         "cycles": [run, video, str(hostile.videos[1].parent), "--sheet", str(out / "c.png")],
         "unshuffle": [run, corpus, video, "--sheet", str(out / "u.png")],

@@ -1,0 +1,231 @@
+"""The explorer: fifty people at once, an hour's worth of scrubbing, and a library of twenty thousand videos.
+
+    python -m benchmarks.speed.app [--seconds 30] [--scrubbing 60] [--clients 50] [--videos 20000]
+
+People look at what they get: each client waits half a second in the mean between two requests. Without that, fifty
+clients keep fifty requests waiting, and the median is fifty times the time of one, whatever the server does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import random
+import signal
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from urllib.parse import urlsplit
+
+import numpy as np
+import pyarrow as pa
+
+from benchmarks.common import Figure, Figures, command_line, finish, ingest, run_mmcc
+from mmcc.corpus import Corpus
+from mmcc.corpus.format import INDEX_SCHEMA, Manifest
+from mmcc.tools.library import VideoLibrary
+from mmcc.tools.search_index import Library
+
+THINKING = 0.5  # seconds in the mean
+ALONE = 100  # requests of the client that is alone
+WORDS = "add the a pour stir mix sugar flour egg milk pan bowl heat now then we just little until golden".split()
+
+
+def main(arguments: Sequence[str] | None = None) -> list[Figure]:
+    parser = command_line(__doc__)
+    parser.add_argument("--seconds", type=float, default=30)
+    parser.add_argument("--scrubbing", type=float, default=60)
+    parser.add_argument("--clients", type=int, default=50)
+    parser.add_argument("--videos", type=int, default=20_000)
+    options = parser.parse_args(arguments)
+    figures = Figures()
+    with TemporaryDirectory() as folder:
+        _measure_library(figures, Path(folder) / "many.corpus", options.videos)
+        _measure_server(figures, Path(folder), options.clients, options.seconds, options.scrubbing)
+    return figures.measured
+
+
+def _measure_server(figures: Figures, folder: Path, clients: int, seconds: float, scrubbing: float) -> None:
+    run_mmcc("kitchen", folder / "kitchen", "--videos", 4, "--size", 144, "--fps", 4)
+    ingest(folder / "kitchen", folder / "kitchen.corpus", "--size", 144)
+    words = ["-m", "mmcc", "serve", "kitchen", str(folder / "kitchen.corpus"), "--port", "0"]
+    environment = {**os.environ, "MMCC_CACHE": str(folder / "cache")}
+    server = subprocess.Popen([sys.executable, *words], stdout=subprocess.PIPE, text=True, env=environment)
+    try:
+        assert server.stdout is not None
+        port = urlsplit(server.stdout.readline().strip()).port or 0
+        asyncio.run(_ask(figures, port, server.pid, clients, seconds, scrubbing))
+    finally:
+        server.send_signal(signal.SIGINT)
+        server.wait(60)
+
+
+class Client:
+    """One connection that is kept open."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+        self._pipe: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
+
+    async def get(self, path: str) -> tuple[int, bytes, float]:
+        """Status, body and seconds."""
+        start = time.perf_counter()
+        if self._pipe is None:
+            self._pipe = await asyncio.open_connection("127.0.0.1", self._port)
+        reader, writer = self._pipe
+        writer.write(f"GET /api/v1{path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
+        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
+        length = int(head.partition("content-length:")[2].partition("\r")[0])
+        return int(head.split()[1]), await reader.readexactly(length), time.perf_counter() - start
+
+    def close(self) -> None:
+        if self._pipe:
+            self._pipe[1].close()
+
+
+async def _ask(figures: Figures, port: int, server: int, clients: int, seconds: float, scrubbing: float) -> None:
+    first = Client(port)
+    _, body, _ = await first.get("/videos")
+    videos = [(video["id"], int(video["duration"])) for video in json.loads(body)["videos"]]
+    cycles = [f"/videos/{video}/cycle?index={at}" for video, length in videos for at in range(0, length - 2, 9)]
+    transitions = [f"/videos/{video}/transitions?top={top}" for video, _ in videos for top in (5, 10)]
+    frames = [f"/videos/{video}/frames/{at}.jpg?width=96" for video, length in videos for at in range(length - 2)]
+    _, _, embedding = await first.get(cycles[0])
+    new = [(await first.get(path))[2] for path in cycles + transitions]
+    settings = [(await first.get(f"{cycles[0]}&temperature={0.05 + n / 1000}"))[2] for n in range(50)]
+    hot = [(await first.get(random.choice(cycles)))[2] for _ in range(ALONE)]
+    alone = statistics.median([await _after_a_pause(first, random.choice(cycles)) for _ in range(ALONE)])
+    print(f"first cycle of a video, with its embedding: {embedding:.1f} s; of all videos, median {_ms(new)}")
+    print(f"cycles that were asked before, one right after the other: {_ms(hot)}")
+    figures.at_most("ms for a cycle at new settings, median", 1e3 * statistics.median(settings), 200)
+    figures.at_most("ms for a cycle that was asked before, alone, median", 1e3 * alone, 20)
+    until = time.perf_counter() + seconds
+    every = await asyncio.gather(*(_person(Client(port), cycles, transitions, frames, until) for _ in range(clients)))
+    answers = [each for person in every for each in person]
+    together = [taken for kind, status, taken in answers if kind == "cycle"]
+    print(f"{len(answers):,} requests of {clients} clients; cycles: {_ms(together)}, 99 % {_ms(together, 0.99)}")
+    figures.equal("requests of 50 clients that failed", sum(status != 200 for _, status, _ in answers), 0)
+    figures.at_most("a cycle with 50 clients / alone, medians", statistics.median(together) / alone, 3)
+    first.close()
+    first = Client(port)  # the server has closed the other one, which was idle
+    await _scrub(first, frames, videos, scrubbing)  # until as much is kept as may be
+    before = _megabytes(server)
+    asked = await _scrub(first, frames, videos, scrubbing)
+    grown = _megabytes(server) - before
+    figures.at_most(f"MB that {asked:,} frames and strips add to the server's {before:.0f}", grown, 32)
+    first.close()
+
+
+async def _after_a_pause(client: Client, path: str) -> float:
+    """As a person asks: by then the processor has turned to something else."""
+    await asyncio.sleep(random.expovariate(1 / THINKING) / 5)
+    return (await client.get(path))[2]
+
+
+async def _person(
+    client: Client, cycles: list[str], transitions: list[str], frames: list[str], until: float
+) -> list[tuple[str, int, float]]:
+    """What one person asks: mostly cycles, and what the page shows beside them."""
+    found = []
+    await asyncio.sleep(random.random() * THINKING)
+    while time.perf_counter() < until:
+        kind, paths = random.choices([("cycle", cycles), ("transitions", transitions), ("frame", frames)], [3, 1, 4])[0]
+        status, _, taken = await client.get(random.choice(paths))
+        found.append((kind, status, taken))
+        await asyncio.sleep(random.expovariate(1 / THINKING))
+    client.close()
+    return found
+
+
+async def _scrub(client: Client, frames: list[str], videos: list[tuple[str, int]], seconds: float) -> int:
+    """Frames and strips, one after the other, at any place and in any width."""
+    asked, until = 0, time.perf_counter() + seconds
+    while time.perf_counter() < until:
+        video, length = random.choice(videos)
+        first, width = random.randrange(max(1, length - 70)), random.randrange(32, 144)
+        await client.get(f"/videos/{video}/strip?first={first}&count=32&width={width}")
+        await client.get(random.choice(frames).replace("=96", f"={width}"))
+        asked += 2
+    return asked
+
+
+def _ms(seconds: list[float], quantile: float = 0.5) -> str:
+    return f"{1e3 * float(np.quantile(seconds, quantile)):.1f} ms"
+
+
+def _megabytes(process: int) -> float:
+    """Resident memory of a process."""
+    status = Path(f"/proc/{process}/status").read_text()
+    return int(status.partition("VmRSS:")[2].split()[0]) / 1024
+
+
+def _measure_library(figures: Figures, folder: Path, videos: int) -> None:
+    """Rows of the real format, of invented videos of ten minutes."""
+    made_up_corpus(folder, videos)
+    start = time.process_time()
+    library = VideoLibrary(Library(folder, Corpus.open(folder), [], "", [], []))
+    page = library.page()
+    opened = time.process_time() - start
+    assert page.total == videos
+    start = time.process_time()
+    library.page("sugar")
+    first_search = time.process_time() - start
+    took = {}
+    for name, question in {
+        "another page": {"offset": videos // 2},
+        "another order": {"sort": "coverage", "descending": True},
+        "a search": {"query": "golden zorkmid7"},
+    }.items():
+        start = time.process_time()
+        library.page(**question)  # type: ignore[arg-type]
+        took[name] = 1e3 * (time.process_time() - start)
+    figures.at_most(f"seconds of CPU to open {videos:,} videos and show the first page", opened, 2)
+    figures.at_most("ms of CPU for another page", took["another page"], 20)
+    figures.at_most("ms of CPU for another order, for the first time", took["another order"], 300)
+    figures.at_most("ms of CPU for the first search in titles and narration", 1e3 * first_search, 1000)
+    figures.at_most("ms of CPU for another search, of two words", took["a search"], 300)
+
+
+def made_up_corpus(folder: Path, videos: int) -> None:
+    """An index without frames: lists need none. 60 utterances per video, of 8 words."""
+    rng = random.Random(0)
+    folder.mkdir()
+    Manifest("jpeg", 1.0, 128, counts={"videos": videos}, complete=True).save(folder)
+    times = [float(second) for second in range(600)]
+    with (folder / "index.arrow").open("wb") as file, pa.ipc.new_stream(file, INDEX_SCHEMA) as writer:
+        for first in range(0, videos, 1000):
+            rows = [_row(number, times, rng) for number in range(first, min(first + 1000, videos))]
+            writer.write_batch(pa.RecordBatch.from_pylist(rows, schema=INDEX_SCHEMA))
+
+
+def _row(number: int, times: list[float], rng: random.Random) -> dict[str, Any]:
+    said = [
+        {"start": 10.0 * at, "end": 10.0 * at + rng.uniform(1, 9), "text": " ".join(rng.choices(WORDS, k=8))}
+        for at in range(59)
+    ]
+    said.append({"start": 590.0, "end": 595.0, "text": f"zorkmid{number % 1000}"})
+    return {
+        "id": f"video{number:06}",
+        "status": "ok",
+        "title": " ".join(rng.choices(WORDS, k=4)),
+        "split": "train",
+        "tasks": [],
+        "duration": 600.0,
+        "height": 128,
+        "width": 128,
+        "times": times,
+        "utterances": said,
+        "shard": 0,
+        "batches": [],
+        "fingerprint": str(number),
+    }
+
+
+if __name__ == "__main__":
+    finish(main())

@@ -1,0 +1,1 @@
+"""The explorer: a local page, and the HTTP interface behind it (docs/app.md)."""

@@ -1,0 +1,26 @@
+/** Views live behind the hash, so that a link to a moment of a video can be copied: #/video/ID?t=83.5 */
+
+export function parse(hash) {
+  const [path, search = ""] = hash.replace(/^#/, "").split("?");
+  const parts = path.split("/").filter(Boolean).map(safely);
+  return { parts, query: new URLSearchParams(search) };
+}
+
+function safely(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part; // a stray % that someone typed
+  }
+}
+
+export function link(parts, query = {}) {
+  const pairs = Object.entries(query).filter(([, value]) => value !== null && value !== undefined && value !== "");
+  const search = pairs.length ? `?${new URLSearchParams(pairs)}` : "";
+  return `#/${parts.map(encodeURIComponent).join("/")}${search}`;
+}
+
+/** Change the address without a new view: the state of the present one. */
+export function rewrite(parts, query) {
+  history.replaceState(null, "", link(parts, query));
+}

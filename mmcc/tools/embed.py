@@ -1,0 +1,75 @@
+"""A video as a model sees it, batch by batch: people see how far it is, and a server answers others in between.
+
+Shapes: n frames, k utterances, P frames of a batch, F dims of an encoder.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mmcc.tools.cache import Answer
+from mmcc.tools.footage import AT_ONCE, Footage, as_trained, encoder_vectors, some_frames
+from mmcc.tools.model import ToolModel
+from mmcc.tools.stored import stored_vectors
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from mmcc.evaluation.adapter import Embedding, ModelAdapter
+
+_SPACES = ("z", "pi")
+
+
+def embed(footage: Footage, model: ToolModel) -> Answer:
+    """Every frame and utterance; `model.between` is called before each batch of frames."""
+    from mmcc.evaluation.embedding import embed_videos
+
+    corpus, count = stored_vectors(model, footage.corpus, footage.video), len(footage.video.times)
+    adapter = _AsTrained(model, -(-count // AT_ONCE))
+    (video,) = embed_videos(cast("ModelAdapter", adapter), corpus, [footage.video.id], batch_size=AT_ONCE)
+    sides = {"": video.frames, "text_": video.utterances}
+    arrays = {
+        f"{side}{name}": getattr(nodes, name).numpy() for side, nodes in sides.items() if nodes for name in _SPACES
+    }
+    if adapter.vectors:
+        arrays["vectors"] = np.concatenate(adapter.vectors)[some_frames(count)]
+    return Answer(arrays, _words(footage, model))
+
+
+def _words(footage: Footage, model: ToolModel) -> dict[str, int]:
+    """How many words are said, and how many of them the model does not know."""
+    from mmcc.data.vocabulary import UNKNOWN, Vocabulary, words_of
+
+    path = model.folder / "vocabulary.txt"
+    if not path.is_file():
+        return {"words": 0, "unknown": 0}
+    said = [word for utterance in footage.video.utterances for word in words_of(utterance.text)]
+    ids = Vocabulary.load(path).encode(said, 1)
+    return {"words": len(said), "unknown": int((ids == UNKNOWN).sum())}
+
+
+class _AsTrained:
+    """A model adapter that resizes pictures to the size the model was trained on. It keeps the vectors of a frozen
+    encoder, and shows how far it is: a minute of video takes one some seconds."""
+
+    def __init__(self, model: ToolModel, calls: int) -> None:
+        self._model, self._adapter = model, model.adapter
+        self.vectors: list[NDArray[np.float32]] = []
+        self._calls, self._done = calls, 0
+        self._told = iter(model.progress([""] * calls) if model.frozen_encoder else ())
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._adapter, name)
+
+    def embed_frames(self, frames: Tensor) -> Embedding:
+        self._model.between(self._done / self._calls)
+        self._done += 1
+        if self._model.frozen_encoder is None:
+            return self._adapter.embed_frames(as_trained(self._model, frames))
+        next(self._told, None)
+        vectors = encoder_vectors(self._model, frames)
+        self.vectors.append(vectors.numpy())
+        return self._adapter.embed_frames(vectors)
