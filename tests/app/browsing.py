@@ -32,7 +32,8 @@ def address(explorer: Explorer) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        flags = ["--no-sandbox", "--disable-gpu", "--mute-audio"]
+        found = playwright.chromium.launch(executable_path=CHROMIUM, args=flags)
         yield found
         found.close()
 
