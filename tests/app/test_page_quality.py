@@ -17,7 +17,10 @@ from tests.app import browsing
 from tests.app.browsing import CHROMIUM, Open, until, walked
 
 address, browser, open_page = browsing.address, browsing.browser, browsing.open_page  # fixtures
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs chromium (apt-get install chromium)")
+pytestmark = [
+    pytest.mark.slow,  # a browser
+    pytest.mark.skipif(CHROMIUM is None, reason="needs chromium (apt-get install chromium)"),
+]
 
 VIEWS = {  # and what is there once the view is complete
     "#/": ".card",
