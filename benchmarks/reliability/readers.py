@@ -32,7 +32,7 @@ from mmcc.tools.anticipate import read_steps
 from mmcc.tools.cache import _read as read_cached
 from mmcc.tools.described import read_descriptions
 from mmcc.tools.domain import _ARRAYS, KIND, load_domain
-from mmcc.tools.search_index import _facts as read_search_index
+from mmcc.tools.search_index import parse_facts
 from mmcc.training.checkpoints import damage, read_progress
 from mmcc.training.config import load_config
 from mmcc.training.run import keep_lines_until, read_metrics
@@ -182,7 +182,7 @@ READERS: dict[str, Reader] = {
     "metrics": Reader(_metrics, "metrics.jsonl", (b'{"step": 1, "loss": 2.5}\n{"step": 2, "loss": 2.25}\n{"st',)),
     "npz": Reader(read_arrays, "a.npz", (_npz(a=np.ones(3), b=np.array("x")),)),
     "progress": Reader(lambda path: read_progress(path.parent), "training_state.json", (_json(_COUNTERS),)),
-    "search-index": Reader(lambda path: read_search_index(path.parent), "index.json", (_json(_SEARCH),)),
+    "search-index": Reader(parse_facts, "index.json", (_json(_SEARCH),)),
     "steps": Reader(read_steps, "steps.txt", (b"cut the onions\nfry them\n",)),
     "vocabulary": Reader(Vocabulary.load, "vocabulary.txt", (b"<padding>\n<unknown>\nadd\nsalt\n",)),
     "yaml": Reader(

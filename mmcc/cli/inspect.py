@@ -60,9 +60,9 @@ def _summarize(corpus: Path, sheet: Path | None, as_json: bool) -> int:
 
 
 def _verify(source: Path, as_json: bool) -> int:
-    from mmcc.corpus.format import is_corpus
+    from mmcc.tools.verify import can_verify
 
-    return _verify_corpus(source, as_json) if is_corpus(source) else _verify_run(source, as_json)
+    return _verify_run(source, as_json) if can_verify(source) else _verify_corpus(source, as_json)
 
 
 def _verify_corpus(folder: Path, as_json: bool) -> int:

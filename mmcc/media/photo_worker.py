@@ -7,11 +7,15 @@ the worker's memory and time are limited, and it answers with pixels of the size
 from __future__ import annotations
 
 import atexit
+import os
 from base64 import b64decode, b64encode
+from collections.abc import Callable
+from concurrent.futures import Future
 from functools import cache
 from pathlib import Path
-from threading import Lock
-from typing import TYPE_CHECKING
+from queue import SimpleQueue
+from threading import Thread
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -23,13 +27,12 @@ if TYPE_CHECKING:
 
 _LIMITS = Limits(seconds=120.0, stall_seconds=120.0, memory=3 << 30)  # 120 million pixels with transparency take 2 GB
 _REMEDY = "Copy it again, or export it as JPEG, PNG or WebP."
-_one_at_a_time = Lock()
+_Result = TypeVar("_Result")
 
 
 def get_ready() -> None:
     """Start the worker, if there is none yet: it gets ready while this process does something else."""
-    with _one_at_a_time:
-        _pool().start()
+    _owner(os.getpid()).do(WorkerPool.start)
 
 
 def read_fitted(path: Path, size: int, fit: Fit) -> Pixels:
@@ -44,8 +47,7 @@ def read_to_show(path: Path, longest: int) -> Pixels:
 
 def _read(path: Path, wanted: Job) -> Pixels:
     job = {"path": str(path.absolute()), **wanted}
-    with _one_at_a_time:
-        (outcome,) = _pool().run(iter([job]))
+    (outcome,) = _owner(os.getpid()).do(lambda pool: list(pool.run(iter([job]))))
     answer = outcome.answer
     if answer is None:
         raise InputError(path, outcome.reason, "Scale it down, or export it as JPEG, PNG or WebP.")
@@ -58,11 +60,37 @@ def _read(path: Path, wanted: Job) -> Pixels:
         raise InputError(path, "its worker's answer could not be parsed", _REMEDY) from None
 
 
+class _Owner:
+    """A thread that has the worker, for as long as this process lives.
+
+    The system ends a worker together with the thread that started it, and photos are read by threads that come and go.
+    """
+
+    def __init__(self, pool: WorkerPool) -> None:
+        self._pool = pool
+        self._waiting: SimpleQueue[tuple[Future[Any], Callable[[WorkerPool], Any]]] = SimpleQueue()
+        Thread(target=self._work, daemon=True).start()
+        atexit.register(self._pool.__exit__)
+
+    def do(self, work: Callable[[WorkerPool], _Result]) -> _Result:
+        """One at a time, whoever asks."""
+        done: Future[_Result] = Future()
+        self._waiting.put((done, work))
+        return done.result()
+
+    def _work(self) -> None:
+        while True:
+            done, work = self._waiting.get()
+            try:
+                done.set_result(work(self._pool))
+            except BaseException as error:
+                done.set_exception(error)
+
+
 @cache
-def _pool() -> WorkerPool:
-    pool = WorkerPool("mmcc.media.photo_worker", 1, _LIMITS)
-    atexit.register(pool.__exit__)
-    return pool
+def _owner(process: int) -> _Owner:
+    """Of this process: one that was forked has its parent's objects, but neither its threads nor its worker."""
+    return _Owner(WorkerPool("mmcc.media.photo_worker", 1, _LIMITS))
 
 
 def _handle(job: Job, report: Report) -> Job:

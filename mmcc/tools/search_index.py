@@ -220,6 +220,11 @@ def _facts(folder: Path) -> dict[str, Any] | None:
     others = [each.name for each in folder.iterdir() if each.name != _FACTS]
     if problem := damage_of(folder, others, needs=FILES):
         raise InputError(folder / problem.name, f"{problem.cause}: it is damaged, or of an earlier version", _REBUILD)
+    return parse_facts(path)
+
+
+def parse_facts(path: Path) -> dict[str, Any]:
+    """What an index says about itself, of the right types."""
     try:
         facts = read_json(path, dict)
         if typed(facts, "schema", int) != 1:

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from mmcc.media import photo_worker
 from mmcc.media.photo_worker import get_ready, read_fitted, read_to_show
 from mmcc.media.photos import fitted, read_photo
 from mmcc.media.sandbox import Limits, WorkerPool
+from tests.forked import Forked
 
 READ = """
 import resource, sys
@@ -40,7 +42,8 @@ def limited(monkeypatch):
 
     def limit(**limits):
         pools.append(WorkerPool("mmcc.media.photo_worker", 1, Limits(**limits)))
-        monkeypatch.setattr(photo_worker, "_pool", lambda: pools[-1])
+        owner = photo_worker._Owner(pools[-1])
+        monkeypatch.setattr(photo_worker, "_owner", lambda process: owner)
         return pools[-1]
 
     yield limit
@@ -117,3 +120,24 @@ def test_an_answer_that_makes_no_sense_fails_the_photo(photo, limited, monkeypat
 class SimpleOutcome:
     def __init__(self, answer):
         self.answer = answer
+
+
+def test_the_worker_outlives_the_threads_that_ask_it(photo):
+    def pid() -> int:
+        (worker,) = photo_worker._owner(os.getpid())._pool._workers.values()
+        return worker.process.pid
+
+    photo_worker._owner.cache_clear()  # the first to ask is a thread
+    seen = set()
+    for _ in range(10):
+        with ThreadPoolExecutor(1) as threads:
+            assert threads.submit(read_fitted, photo, 48, "crop").result().shape == (48, 48, 3)
+        seen.add(pid())
+    assert len(seen) == 1
+
+
+def test_a_forked_process_has_a_worker_of_its_own(photo):
+    read_fitted(photo, 48, "crop")
+    with Forked(lambda: print(read_fitted(photo, 48, "crop").shape)) as child:
+        assert child.end().out == "(48, 48, 3)\n"
+    assert read_fitted(photo, 48, "crop").shape == (48, 48, 3)

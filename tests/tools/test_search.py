@@ -10,6 +10,7 @@ from PIL import Image
 
 from mmcc.cli.main import main
 from mmcc.corpus import Corpus
+from mmcc.corpus.format import Manifest
 from mmcc.errors import InputError
 from mmcc.evaluation.embedding import embed_videos
 from mmcc.evaluation.search import best_apart
@@ -146,8 +147,9 @@ def test_an_index_of_another_corpus_or_a_damaged_one_is_refused(kitchen, tmp_pat
     index, copy = tmp_path / "index", tmp_path / "copy"
     searcher(kitchen, folder=index)
     shutil.copytree(kitchen.corpus, copy)
-    manifest = json.loads((copy / "manifest.json").read_text())
-    (copy / "manifest.json").write_text(json.dumps(manifest | {"skipped": [{"path": "x", "reason": "gone"}]}))
+    manifest = Manifest.load(copy)
+    manifest.skipped = [{"path": "x", "reason": "gone"}]
+    manifest.save(copy)
     with pytest.raises(InputError, match="not from"):
         searcher(kitchen, copy, folder=index)
     whole = (index / "pi.npy").read_bytes()
