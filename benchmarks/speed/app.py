@@ -24,11 +24,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import numpy as np
-import pyarrow as pa
 
 from benchmarks.common import Figure, Figures, command_line, finish, ingest, run_mmcc
 from mmcc.corpus import Corpus
-from mmcc.corpus.format import INDEX_SCHEMA, Manifest
+from mmcc.corpus.format import Manifest
+from mmcc.corpus.index import IndexWriter
 from mmcc.tools.library import VideoLibrary
 from mmcc.tools.search_index import Library
 
@@ -112,6 +112,11 @@ async def _ask(figures: Figures, port: int, server: int, clients: int, seconds: 
     print(f"{len(answers):,} requests of {clients} clients; cycles: {_ms(together)}, 99 % {_ms(together, 0.99)}")
     figures.equal("requests of 50 clients that failed", sum(status != 200 for _, status, _ in answers), 0)
     figures.at_most("a cycle with 50 clients / alone, medians", statistics.median(together) / alone, 3)
+    abused = await _abuse(port, videos[0][0])
+    figures.equal(
+        f"of {len(abused)} malformed requests, those answered with 5xx", sum(status >= 500 for status, _ in abused), 0
+    )
+    figures.at_most("ms for the slowest of them", 1e3 * max(taken for _, taken in abused), 100)
     first.close()
     first = Client(port)  # the server has closed the other one, which was idle
     await _scrub(first, frames, videos, scrubbing)  # until as much is kept as may be
@@ -120,6 +125,34 @@ async def _ask(figures: Figures, port: int, server: int, clients: int, seconds: 
     grown = _megabytes(server) - before
     figures.at_most(f"MB that {asked:,} frames and strips add to the server's {before:.0f}", grown, 32)
     first.close()
+
+
+async def _abuse(port: int, video: str) -> list[tuple[int, float]]:
+    """Status and seconds of requests that nobody should make, each over a connection of its own."""
+    rng = random.Random(0)
+    up = ["../", "..%2f", "%2e%2e/", "..%5c", "....//", "%00", "%ff", "\\..\\", "//", ";/"]
+    ends = ["etc/passwd", "manifest.json", "frames/0.jpg", "media", "cycle", "strip?count=99999999", "frames/-1.jpg"]
+    odd = ["index=9e99", "index=-1", "modality=smell", "temperature=nan", "temperature=0", "model=../x", "top=1e9", "%"]
+    places = ["/", "/static/", "/api/v1/", f"/api/v1/videos/{video}/", "/api/v1/videos/"]
+    paths = [rng.choice(places) + rng.choice(up) * rng.randint(1, 9) + rng.choice(ends) for _ in range(250)]
+    paths += [
+        f"/api/v1/videos/{video}/{rng.choice(['cycle', 'transitions', 'strip'])}?{rng.choice(odd)}" for _ in range(150)
+    ]
+    heads = [(path, "") for path in paths]
+    media, ranges = f"/api/v1/videos/{video}/media", ",".join(f"{at}-{at}" for at in range(10_000))
+    heads += [(media, f"Range: bytes={rng.choice(['5-2', '-', 'x', '9999999999-', '0-0,5-9'])}\r\n") for _ in range(90)]
+    heads += [(media, f"Range: bytes={ranges}\r\n")] * 10
+    return [await _once(port, path, head) for path, head in heads]
+
+
+async def _once(port: int, path: str, head: str) -> tuple[int, float]:
+    start = time.perf_counter()
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n{head}\r\n".encode())
+    status = int((await reader.readline()).split()[1])
+    taken = time.perf_counter() - start
+    writer.close()
+    return status, taken
 
 
 async def _after_a_pause(client: Client, path: str) -> float:
@@ -196,12 +229,14 @@ def made_up_corpus(folder: Path, videos: int) -> None:
     """An index without frames: lists need none. 60 utterances per video, of 8 words."""
     rng = random.Random(0)
     folder.mkdir()
-    Manifest("jpeg", 1.0, 128, counts={"videos": videos}, complete=True).save(folder)
+    manifest = Manifest("jpeg", 1.0, 128, counts={"videos": videos}, complete=True)
     times = [float(second) for second in range(600)]
-    with (folder / "index.arrow").open("wb") as file, pa.ipc.new_stream(file, INDEX_SCHEMA) as writer:
-        for first in range(0, videos, 1000):
-            rows = [_row(number, times, rng) for number in range(first, min(first + 1000, videos))]
-            writer.write_batch(pa.RecordBatch.from_pylist(rows, schema=INDEX_SCHEMA))
+    index = IndexWriter(folder)
+    for first in range(0, videos, 1000):
+        index.append([_row(number, times, rng) for number in range(first, min(first + 1000, videos))])
+    index.close()
+    manifest.index = index.names
+    manifest.save(folder)
 
 
 def _row(number: int, times: list[float], rng: random.Random) -> dict[str, Any]:
