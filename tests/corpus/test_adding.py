@@ -37,6 +37,7 @@ def ingest_command(folder: Path, output: Path) -> Forked:
     return Forked(lambda: sys.exit(main(list(map(str, words)))))
 
 
+@pytest.mark.slow
 def test_killed_at_any_time_and_run_again_nothing_is_lost_doubled_or_redone(make_clip, tmp_path):
     first = make_clip("src/v00.mp4", "-g", 10, seconds=40, rate=25, size="320x240")
     (tmp_path / "src" / "v00.srt").write_text(SRT)

@@ -14,6 +14,8 @@ from mmcc.errors import InputError
 from tests.demo.tiny_demo import TINY, Made
 from tests.schemas import check
 
+pytestmark = pytest.mark.slow  # a whole demo, however small
+
 MODELS = {"mmcc+", "cross_modal", "chance", "oracle"}
 
 

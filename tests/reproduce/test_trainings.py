@@ -21,6 +21,8 @@ from mmcc.training.step import Stepper
 from tests.forked import Forked
 from tests.reproduce.tiny_reproduction import SMALLEST, TINY
 
+pytestmark = pytest.mark.slow  # trainings in processes of their own
+
 IN_PROC = Path("/proc/self/status").is_file()
 
 

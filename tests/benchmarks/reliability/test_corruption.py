@@ -10,6 +10,8 @@ import pytest
 from benchmarks.reliability import corruption
 from benchmarks.reliability.corruption import KINDS, Target, cases, damage, run_cases, table
 
+pytestmark = pytest.mark.slow  # whole commands, several times
+
 
 def target(folder, ask):
     (folder / "a.txt").write_bytes(bytes(range(200)))

@@ -15,6 +15,8 @@ from benchmarks.reliability.corruptions import REFUSED, Case, answers, cases, fi
 from mmcc.corpus import Corpus
 from tests.corpus.first_version import in_first_version
 
+pytestmark = pytest.mark.slow  # hundreds of damages
+
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory) -> Path:
@@ -36,7 +38,6 @@ def test_no_damage_is_answered_from_wrongly(corpus):
     assert Corpus.open(corpus).ids == ["0", "1", "2", "3"], "it is as it was"
 
 
-@pytest.mark.slow
 def test_an_old_corpus_may_answer_wrongly_but_ends_no_program(corpus, tmp_path):
     old = in_first_version(corpus, tmp_path / "old")
     found = counted(old, 240)

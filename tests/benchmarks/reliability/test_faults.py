@@ -10,6 +10,8 @@ from benchmarks.reliability.faults import BUG, LOST, Job, cache_job, checkpoint_
 from tests.faults import CRASH, POWER, Fault, events_of, with_fault
 from tests.forked import load_torch
 
+pytestmark = pytest.mark.slow  # dozens of faults
+
 
 @pytest.fixture(scope="module", autouse=True)
 def _torch():
@@ -88,7 +90,6 @@ def test_a_crash_in_a_write_leaves_half_of_it(tmp_path):
     assert (root / "file").read_text() == "abc"
 
 
-@pytest.mark.slow
 def test_faults_in_training_and_indexing_lose_nothing():
     command = [sys.executable, "-m", "benchmarks.reliability.faults", "--only", "train,index", "--every", "11"]
     done = subprocess.run(command, cwd=Path(__file__).parents[3], capture_output=True, text=True, timeout=900)

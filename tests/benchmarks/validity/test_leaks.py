@@ -12,8 +12,9 @@ from benchmarks.validity.leaks import Filmed, artefacts, coarse, decode, distrac
 from mmcc.kitchen.drawing.painter import Painter
 from mmcc.kitchen.plan import KitchenSettings, plan, script_of
 
+pytestmark = pytest.mark.slow  # draws kitchens that are wrong on purpose
 
-@pytest.mark.slow
+
 def test_probes_find_nothing_and_the_oracle_does():
     command = [sys.executable, "-m", "benchmarks.validity.leaks", "--videos", "150", "--size", "48", "--fps", "1"]
     done = subprocess.run(command, cwd=Path(__file__).parents[3], capture_output=True, text=True, timeout=600)
