@@ -71,6 +71,7 @@ def test_the_rewritten_corpus_gives_the_same_answers_and_has_checksums(old, tmp_
     assert "has format version 2 already" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_killed_at_any_time_it_is_the_old_or_the_new_one_and_can_be_completed(tmp_path):
     corpus = build(tmp_path / "new", "float32", {"a": [float(n) for n in range(20)], "b": [0.0]}, utterances=SAID)
     embed(corpus, LENGTHS, lengths)

@@ -84,6 +84,7 @@ def test_a_second_run_changes_nothing_and_a_lost_file_comes_back(kitchen, capsys
     assert snapshot(kitchen) == before
 
 
+@pytest.mark.slow
 def test_a_killed_run_is_resumed(kitchen, tmp_path):
     out = tmp_path / "killed"
     with Forked(main, ["kitchen", str(out), *FLAGS, "--features"]) as command:

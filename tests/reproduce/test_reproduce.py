@@ -147,6 +147,7 @@ class Cut(BaseException):
     """A power failure, as far as the code can tell."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [("step 2: ", 3), ("mmcc, seed 0: anticipation", 1), ("no_lambda2, seed 1", 1)])
 def test_stopped_and_gone_on_with_gives_the_same(small, steps_corpus, uncut, tmp_path, words):
     line_begins, times = words
@@ -166,6 +167,7 @@ def test_stopped_and_gone_on_with_gives_the_same(small, steps_corpus, uncut, tmp
         assert (tmp_path / "out" / name).read_bytes() == (uncut / name).read_bytes(), name
 
 
+@pytest.mark.slow
 def test_killed_at_any_moment_it_goes_on_to_the_same(small, steps_corpus, uncut, tmp_path):
     def telling(line: str) -> None:
         print(line, flush=True)
