@@ -171,6 +171,7 @@ CROSS_CUTTING = {  # tests of what no single module does
     "kitchen/test_frozen.py",  # whole videos, known by their checksums
     "kitchen/drawing/test_things.py",  # everything that recipes reach can be drawn
     "cli/test_every_verb.py",  # what all commands print
+    "media/test_other_files.py",  # pictures and subtitles alike: no file makes the decoder open another
     "training/test_baselines.py",  # whole runs of every objective
 }
 
