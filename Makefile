@@ -13,7 +13,7 @@ test test-slow: export PYTHONDONTWRITEBYTECODE :=
 test: .venv/installed
 	$(BIN)/python -m pytest -n auto --maxprocesses 8
 
-test-slow: .venv/page
+test-slow: .venv/slow
 	$(BIN)/python -m pytest -n auto --maxprocesses 8 -m slow
 
 # All of it takes about an hour; SECONDS is for the search by coverage. What it finds is in build/findings.
@@ -33,8 +33,12 @@ bench: .venv/installed
 clean:
 	rm -rf .venv build demo
 
-.venv/fuzz .venv/page: .venv/%: .venv/installed
-	$(BIN)/python -m pip install -qq -c constraints.txt -e '.[$*]'
+.venv/fuzz: .venv/installed
+	$(BIN)/python -m pip install -qq -c constraints.txt -e '.[fuzz]'
+	touch $@
+
+.venv/slow: .venv/installed
+	$(BIN)/python -m pip install -qq -c constraints.txt -e '.[page,ray,search]'
 	touch $@
 
 .venv/installed: pyproject.toml constraints.txt
