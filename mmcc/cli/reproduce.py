@@ -34,6 +34,10 @@ def reproduce(
         Path | None,
         Arg("ImageNet weights of torchvision's ResNet-18, .safetensors (default: the extra encoders)", metavar="FILE"),
     ] = None,
+    encoder: Annotated[
+        str | None,
+        Arg("a pretrained frame encoder, whose vectors (mmcc embed) every model reads", metavar="NAME"),
+    ] = None,
     json: Annotated[bool, Arg("print results.json")] = False,
 ) -> int:
     """Train the paper's models and baselines on a corpus, and fill its tables.
@@ -42,6 +46,7 @@ def reproduce(
 
     examples:
       mmcc reproduce all --corpus kitchen.corpus -o build/tables
+      mmcc reproduce all --corpus kitchen-96.corpus -o build/pretrained --encoder "efficientnet-lite0?size=128"
       mmcc reproduce table2 --corpus kitchen.corpus -o build/quick --budget quick --seeds 1
     """
     from mmcc.progress import bar
@@ -61,6 +66,7 @@ def reproduce(
         bars=bar,
         at_once=sensible_at_once() if at_once is None else at_once,
         imagenet=imagenet,
+        encoder=encoder,
     )
     code = answer(found.content, found.to_markdown(), as_json=json, indent=1)
     return EXIT_SKIPPED if found.notes else code

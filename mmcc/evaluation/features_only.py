@@ -82,6 +82,11 @@ def imagenet_adapter(corpus: Corpus, *, weights: Path | None = None, pixels: int
     return FeaturesAdapter("imagenet", features)
 
 
+def encoder_adapter(name: str) -> FeaturesAdapter:
+    """A pretrained encoder's vectors as they are, for a corpus that was opened with them."""
+    return FeaturesAdapter(name, nn.Identity())
+
+
 def enlarge(frames_PHWC: Tensor, pixels: int) -> Tensor:
     """uint8 frames whose shorter side is at least `pixels`; those that are large enough stay as they are."""
     shorter = min(frames_PHWC.shape[1:3])

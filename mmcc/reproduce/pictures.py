@@ -11,7 +11,7 @@ from mmcc.report.plots import Bar, Curve, Mark, bars, curves
 from mmcc.report.tables import Cell
 from mmcc.reproduce import plan
 from mmcc.reproduce.findings import Findings
-from mmcc.reproduce.studies import multiplications
+from mmcc.reproduce.studies import multiplications, widths_measured
 from mmcc.reproduce.studies_curves import FIGURES, Points
 from mmcc.reproduce.tables_rows import LABELS, REFERENCES, measured
 
@@ -101,12 +101,15 @@ def _tuning(findings: Findings) -> list[Picture]:
 
 
 def _scale(findings: Findings) -> list[Picture]:
-    """Lines over the number of videos, and over cost."""
+    """Lines over the number of videos, and over the cost of an encoder that is trained."""
     videos = {plan.VIDEOS_100: 100.0, plan.VIDEOS_300: 300.0, plan.QUARTER: float(findings.training_videos or 0)}
+    grown = _grown(findings, "Later steps by number of videos", videos, "training videos")
+    if not widths_measured(findings):
+        return grown
     widths = (plan.WIDTH_8, plan.QUARTER, plan.WIDTH_32)
     costs = {run: multiplications(plan.runs()[run].overrides) / 1e6 for run in widths}
     return [
-        *_grown(findings, "Later steps by number of videos", videos, "training videos"),
+        *grown,
         *_grown(findings, "Later steps by width", costs, "million multiplications a frame"),
     ]
 

@@ -3,8 +3,9 @@
 Every objective has the same number of training steps. RA and TAP start from the cross-modal row's run, with all of its
 steps, and have half as many of their own: they predict its features, which must be as good as those they are compared
 with. "λ2 = 0 after pre-training" starts from a cross-modal model that takes half of its steps. MMCC is the paper's
-objective at the kitchen's size (`mmcc.yaml`), MMCC+ is `mmcc_plus.yaml`; the baselines' files have the same size. Two
-rows with the same settings are one run.
+objective at the kitchen's size (`mmcc.yaml`), MMCC+ is `mmcc_plus.yaml`; the baselines' files have the same size. With a
+pretrained encoder all of them read its vectors through the same kind of head, and MMCC+ is `pretrained.yaml`. Two rows
+with the same settings are one run.
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ CHOICES = (OWN, SLOW, FAST, OTHER_SEGMENTS)
 # How MMCC+ scales with the number of training videos and with its width, at a quarter of the steps.
 QUARTER, VIDEOS_100, VIDEOS_300, WIDTH_8, WIDTH_32 = "plus_quarter", "videos_100", "videos_300", "width_8", "width_32"
 SCALE = (VIDEOS_100, VIDEOS_300, QUARTER, WIDTH_8, WIDTH_32)
+WIDTHS = frozenset({WIDTH_8, WIDTH_32})  # of an encoder that is trained
 
 # What is measured of a run: evaluation tasks, by name. ARROW is measured for all rows of a seed at once.
 CYCLE, TRANSITIONS, ARROW = cycle_back.CYCLE.name, transitions.TRANSITIONS.name, arrow_of_time.ARROW.name
@@ -71,6 +73,17 @@ FULL = Budget("full", steps=4000, arrow_videos=300, scratch_steps=600)  # 10 min
 HALF = Budget("half", steps=2000, arrow_videos=300, scratch_steps=600)  # enough on feature vectors
 QUICK = Budget("quick", steps=60, arrow_videos=60, scratch_steps=40)  # a smoke test; its figures mean nothing
 BUDGETS = {budget.name: budget for budget in (FULL, HALF, QUICK)}
+
+
+@dataclass(frozen=True)
+class Footage:
+    """The corpus that all runs learn from, and how they see it."""
+
+    corpus: str  # its fingerprint
+    fps: float = 1.0
+    encoder: str | None = (
+        None  # a pretrained one, whose vectors the corpus holds; None: a ResNet-18, trained from scratch
+    )
 
 
 @dataclass(frozen=True)
@@ -207,42 +220,58 @@ class Job:
 
     run: str
     seed: int
+    file: str  # the shipped configuration that it changes
     config: Config  # without the path of `init`, which the runner adds
     init: Job | None
     key: str  # the name of its folder, which depends on everything that affects its result
 
 
-def plan_job(name: str, seed: int, budget: Budget, corpus: str) -> Job:
-    """The job of a planned run on the corpus with this fingerprint."""
+def plan_job(name: str, seed: int, budget: Budget, footage: Footage) -> Job:
+    """The job of a planned run."""
     run = runs()[name]
-    init = plan_job(run.init, seed, budget, corpus) if run.init else None
+    init = plan_job(run.init, seed, budget, footage) if run.init else None
     steps = max(1, round(run.share * budget.steps))
     often = max(1, steps // 4)  # so that each has four checkpoints to choose from
     counts = (f"train.steps={steps}", f"train.validate_every={often}", f"train.checkpoint_every={often}")
     try:
-        config = load_config(run.config, [*run.overrides, *counts, *budget.overrides, f"train.seed={seed}"])
+        file, seen = _seen(run.config, footage)
+        config = load_config(file, [*seen, *run.overrides, *counts, *budget.overrides, f"train.seed={seed}"])
     except InputError as error:
         raise InputError(f"the run {name}", error.cause, error.remedy) from None
     decisive = {key: value for key, value in flatten(to_mapping(config)).items() if key not in _INDIFFERENT}
-    content = json.dumps([decisive, init.key if init else None, corpus], sort_keys=True)
+    content = json.dumps([decisive, init.key if init else None, footage.corpus], sort_keys=True)
     digest = hashlib.sha256(content.encode()).hexdigest()
-    return Job(name, seed, config, init, f"{config.objective.name}-seed{seed}-{digest[:10]}")
+    return Job(name, seed, file, config, init, f"{config.objective.name}-seed{seed}-{digest[:10]}")
+
+
+def _seen(config: str, footage: Footage) -> tuple[str, list[str]]:
+    """A shipped configuration for this footage: the file, and changes to it."""
+    changes = []
+    if config == "ra" and footage.fps < 1:  # no frame has another a second later: it predicts the next
+        changes += [f"data.frame_rates=[{footage.fps:g}]", f"objective.seconds={1 / footage.fps:g}"]
+    if footage.encoder is None:
+        return config, changes
+    head = to_mapping(load_config("pretrained").model)["frame_encoder"] | {"name": footage.encoder}
+    changes += [f"model.frame_encoder.{name}={json.dumps(value)}" for name, value in head.items()]
+    return "pretrained" if config == "mmcc_plus" else config, changes
 
 
 # Settings that do not affect a run's final checkpoint.
 _INDIFFERENT = {"imports", *(f"train.{name}" for name in ("device", "workers", "keep", "log_every", "compile"))}
 
 
-def jobs_of(tables: Iterable[str], budget: Budget, corpus: str, seeds: int | None) -> dict[tuple[str, int], Job]:
+def jobs_of(tables: Iterable[str], budget: Budget, footage: Footage, seeds: int | None) -> dict[tuple[str, int], Job]:
     """Every job that the tables need, by run and seed: first those that others start from, and the first seed of every
     run before any second, so that tables fill as early as possible."""
     wanted = {(seed, name) for table in tables for name in TABLES[table].measures for seed in seeds_of(table, seeds)}
+    if footage.encoder is not None:
+        wanted = {(seed, name) for seed, name in wanted if name not in WIDTHS}
     order = list(runs())
     jobs: dict[tuple[str, int], Job] = {}
     for seed, name in sorted(
         ((seed, name) for seed, name in wanted if name in runs()), key=lambda each: (each[0], order.index(each[1]))
     ):
-        job = plan_job(name, seed, budget, corpus)
+        job = plan_job(name, seed, budget, footage)
         if job.init:
             jobs.setdefault((job.init.run, seed), job.init)
         jobs[name, seed] = job

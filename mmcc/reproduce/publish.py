@@ -50,6 +50,7 @@ def publish(runner: Runner, shown: list[str], seeds: int | None) -> Published:
         "schema": SCHEMA,
         "mmcc": mmcc.__version__,
         "corpus": _corpus(runner),
+        "encoder": runner.footage.encoder,
         "budget": asdict(runner.budget),
         "tables": {name: _table_json(name, found[name], tables[name], seeds) for name in shown},
         "runs": _runs(runner, shown, seeds),
@@ -147,12 +148,12 @@ def _figures(found: Findings) -> dict[str, dict[str, dict[str, Any]]]:
 def _runs(runner: Runner, shown: list[str], seeds: int | None) -> list[dict[str, Any]]:
     """Every run behind the tables: its changes to a shipped configuration, and the checkpoint measured."""
     runs = []
-    for (name, seed), job in plan.jobs_of(shown, runner.budget, runner.videos.fingerprint, seeds).items():
+    for (name, seed), job in plan.jobs_of(shown, runner.budget, runner.footage, seeds).items():
         trained = runner.trained.get((name, seed))
         run = plan.runs()[name]
         runs.append(
             {
-                **{"run": name, "seed": seed, "folder": f"runs/{job.key}", "config": run.config},
+                **{"run": name, "seed": seed, "folder": f"runs/{job.key}", "config": job.file},
                 **{"overrides": list(run.overrides), "init": run.init, "steps": job.config.train.steps},
                 "checkpoint": trained.step if trained else None,
             }
@@ -162,7 +163,7 @@ def _runs(runner: Runner, shown: list[str], seeds: int | None) -> list[dict[str,
 
 def _curves(runner: Runner, shown: list[str], seeds: int | None) -> dict[str, dict[str, Points]]:
     """Figure → row → points of the models that the tables compare, or of all runs where there are none of these."""
-    jobs = plan.jobs_of(shown, runner.budget, runner.videos.fingerprint, seeds)
+    jobs = plan.jobs_of(shown, runner.budget, runner.footage, seeds)
     names = list(dict.fromkeys(name for name, _ in jobs))
     compared = [name for name in names if name in plan.TRAINED] or names
     found: dict[str, dict[str, Points]] = {figure: {} for figure in FIGURES}

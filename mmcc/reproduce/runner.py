@@ -3,8 +3,9 @@
     OUT/runs/KEY/               a run as `mmcc train` writes it; KEY ends with a hash of everything that affects the run
     OUT/results/KEY/TASK.json   what was measured of it
 
-A run is finished when its last checkpoint has the planned step. A run that cannot be trained, or a task that cannot be
-measured, becomes a note; the others continue.
+A run is finished when its last checkpoint has the planned step, and that checkpoint is measured: its learning rate ends
+there, and no score chooses among earlier ones, since none is fair to every objective. A run that cannot be trained, or
+a task that cannot be measured, becomes a note; the others continue.
 """
 
 from __future__ import annotations
@@ -15,15 +16,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mmcc.corpus import Corpus
+from mmcc.corpus.vectors import Wanted, with_vectors
 from mmcc.errors import Diverged, InputError, MissingDependency
 from mmcc.evaluation import arrow_of_time
 from mmcc.evaluation.adapter import ModelAdapter
 from mmcc.evaluation.adapters import open_adapter
 from mmcc.evaluation.arrow_of_time import Scratch, Split
 from mmcc.evaluation.evaluator import Bars, Evaluator
-from mmcc.evaluation.features_only import imagenet_adapter, random_adapter
+from mmcc.evaluation.features_only import encoder_adapter, imagenet_adapter, random_adapter
 from mmcc.evaluation.results import TaskResult
-from mmcc.evaluation.runs import Checkpoint, find_checkpoint
+from mmcc.evaluation.runs import LAST, Checkpoint, find_checkpoint
 from mmcc.evaluation.task import NotMeasured, find_task
 from mmcc.evaluation.videos import EvaluationVideos
 from mmcc.models.encoders import FrameResNetSettings
@@ -31,7 +33,7 @@ from mmcc.models.registry import WEIGHTS_FILE
 from mmcc.reproduce import plan
 from mmcc.reproduce.eta import Estimate
 from mmcc.reproduce.findings import Findings
-from mmcc.reproduce.plan import Budget, Job
+from mmcc.reproduce.plan import Budget, Footage, Job
 from mmcc.reproduce.store import Store, fingerprint
 from mmcc.reproduce.trainings import Say, Training, train_run, train_side_by_side
 from mmcc.training.checkpoints import Checkpoints, TrainingProgress, read_progress
@@ -40,7 +42,7 @@ from mmcc.training.config import Config
 
 @dataclass(frozen=True)
 class Trained:
-    """A finished run's best checkpoint."""
+    """A finished run's last checkpoint."""
 
     checkpoint: Checkpoint
     step: int
@@ -60,17 +62,21 @@ class Runner:
         bars: Bars | None = None,
         at_once: int = 1,
         imagenet: Path | None = None,
+        encoder: str | None = None,
     ) -> None:
         self.corpus, self.out, self.budget, self.say, self.bars = corpus, out, budget, say, bars
         self.at_once = at_once  # runs to train at a time
         self.imagenet = imagenet  # weights of a ResNet-18; None: the network of the extra
-        self.videos = EvaluationVideos(Corpus.open(corpus), most_training=budget.arrow_videos)
+        opened = with_vectors(Corpus.open(corpus), frames=Wanted(encoder) if encoder else None)
+        self.videos = EvaluationVideos(opened, most_training=budget.arrow_videos)
+        self.footage = Footage(self.videos.fingerprint, opened.manifest.fps, encoder)
         self.store = Store(out / "results")
         self.findings = Findings(training_videos=self.videos.training_total)
         self.trained: dict[tuple[str, int], Trained] = {}
         self._failed: dict[str, str] = {}  # a job's key → why
         self._untrained: dict[str, Evaluator | None] = {}  # kept, since ImageNet's network is slow
-        self._identity = {name: name for name in plan.UNTRAINED}  # distinguishes weights of the same name
+        # Distinguishes weights of the same name.
+        self._identity = {name: f"{name} {encoder}" if encoder else name for name in plan.UNTRAINED}
 
     def folder(self, job: Job) -> Path:
         return self.out / "runs" / job.key
@@ -125,7 +131,7 @@ class Runner:
 
     def _needed(self, tables: Sequence[str], seeds: int | None) -> dict[tuple[str, int], Job]:
         """The runs that something can be measured of, and those they start from."""
-        jobs = plan.jobs_of(tables, self.budget, self.videos.fingerprint, seeds)
+        jobs = plan.jobs_of(tables, self.budget, self.footage, seeds)
         needed = set()
         for (name, seed), job in jobs.items():
             in_table4 = "table4" in tables and name in plan.TRAINED and seed in plan.seeds_of("table4", seeds)
@@ -196,13 +202,14 @@ class Runner:
     def _config(self, job: Job) -> Config:
         if job.init is None:
             return job.config
-        return replace(job.config, train=replace(job.config.train, init=str(self.folder(job.init))))
+        last = Checkpoints(self.folder(job.init)).path(job.init.config.train.steps or 0)  # that of the row of its own
+        return replace(job.config, train=replace(job.config.train, init=str(last)))
 
     def _find_trained(self, job: Job) -> bool:
         progress = self.progress(job)
         if progress is None or progress.step != job.config.train.steps:
             return False
-        found = find_checkpoint(self.folder(job))
+        found = find_checkpoint(self.folder(job), LAST)
         self.trained[job.run, job.seed] = Trained(found, int(found.folder.name), found.checksums[WEIGHTS_FILE])
         return True
 
@@ -263,11 +270,16 @@ class Runner:
 
     def _open_untrained(self, name: str) -> Evaluator:
         if name == plan.IMAGENET:
-            return Evaluator(imagenet_adapter(self.videos.corpus, weights=self.imagenet), self.videos, None, self.bars)
-        model = plan.plan_job(plan.PLUS, 0, self.budget, "").config.model  # the size of the trained ones
+            return Evaluator(self._imagenet(), self.videos, None, self.bars)
+        model = plan.plan_job(plan.PLUS, 0, self.budget, self.footage).config.model  # the size of the trained ones
         width = getattr(model.frame_encoder, "width", FrameResNetSettings.width)
         adapter = random_adapter(self.videos.corpus, width=width, dims=model.dims)
         return Evaluator(adapter, self.videos, None, self.bars)
+
+    def _imagenet(self) -> ModelAdapter:
+        if self.footage.encoder:  # what all the others start from, with nothing learnt on top
+            return encoder_adapter(self.footage.encoder)
+        return imagenet_adapter(self.videos.corpus, weights=self.imagenet)
 
     def _measured(self, evaluator: Evaluator, task: str, who: str) -> TaskResult | None:
         try:

@@ -66,19 +66,28 @@ def scale(findings: Findings) -> list[Table]:
     tasks = {"anticipation": plan.ANTICIPATION, "unshuffling": plan.UNSHUFFLING}
     rows = []
     shown = ""
+    learns_to_see = widths_measured(findings)
     for group, label, run in _SCALE:
+        if group == "Width" and not learns_to_see:
+            continue
         if label == "all" and findings.training_videos:
             label = f"{findings.training_videos} (all)"
         cells = [findings.cell(run, tasks[kind], figure.name) for kind, figure in _FIGURES]
-        cost = Cell(multiplications(plan.runs()[run].overrides) / 1e6)
-        rows.append(Row((group if group != shown else "", label), (cost, *cells), competes=False, rule=group != shown))
+        cost = [Cell(multiplications(plan.runs()[run].overrides) / 1e6)] if learns_to_see else []
+        rows.append(Row((group if group != shown else "", label), (*cost, *cells), competes=False, rule=group != shown))
         shown = group
-    notes = (
-        intervals_note(findings),
-        "MMCC+ at a quarter of the steps. Cost: the frame encoder's multiplications for 48 px.",
-    )
-    columns = (Column("million / frame", 1, 0), *columns_of([figure for _, figure in _FIGURES], False))
-    return [Table("Scale: videos and width", ("", ""), columns, tuple(rows), notes)]
+    notes = [intervals_note(findings), "MMCC+ at a quarter of the steps."]
+    columns = columns_of([figure for _, figure in _FIGURES], False)
+    if learns_to_see:
+        notes.append("Cost: the frame encoder's multiplications for 48 px.")
+        columns = (Column("million / frame", 1, 0), *columns)
+    title = "Scale: videos and width" if learns_to_see else "Scale: videos"
+    return [Table(title, ("", ""), columns, tuple(rows), tuple(notes))]
+
+
+def widths_measured(findings: Findings) -> bool:
+    """Whether the encoders are trained; a pretrained one has no width to choose."""
+    return any(run in plan.WIDTHS for run, _ in findings.results)
 
 
 @cache  # the table and the plot both ask

@@ -2,12 +2,12 @@
 
 from mmcc.reproduce import plan
 from mmcc.reproduce.eta import Estimate
-from mmcc.reproduce.plan import Budget, plan_job
+from mmcc.reproduce.plan import Budget, Footage, plan_job
 from mmcc.training.checkpoints import TrainingProgress
 
 BUDGET = Budget("thousand", steps=1000, arrow_videos=1, scratch_steps=1)
 RUNS = (plan.CROSS_MODAL, plan.TEACHER, plan.TAP, plan.MMCC)
-JOBS = {(name, 0): plan_job(name, 0, BUDGET, "corpus") for name in RUNS}
+JOBS = {(name, 0): plan_job(name, 0, BUDGET, Footage("corpus")) for name in RUNS}
 
 
 def estimate(**progress: TrainingProgress) -> Estimate:
