@@ -3,9 +3,9 @@
 Every objective has the same number of training steps. RA and TAP start from the cross-modal row's run, with all of its
 steps, and have half as many of their own: they predict its features, which must be as good as those they are compared
 with. "λ2 = 0 after pre-training" starts from a cross-modal model that takes half of its steps. MMCC is the paper's
-objective at the kitchen's size (`mmcc.yaml`), MMCC+ is `mmcc_plus.yaml`; the baselines' files have the same size. With a
-pretrained encoder all of them read its vectors through the same kind of head, and MMCC+ is `pretrained.yaml`. Two rows
-with the same settings are one run.
+objective at the kitchen's size (`mmcc.yaml`), MMCC+ is `mmcc_plus.yaml`; the baselines' files have the same size. With
+a pretrained encoder all of them read its vectors through the same kind of head, and MMCC+ is `pretrained.yaml`. Two
+rows with the same settings are one run.
 """
 
 from __future__ import annotations
@@ -81,9 +81,7 @@ class Footage:
 
     corpus: str  # its fingerprint
     fps: float = 1.0
-    encoder: str | None = (
-        None  # a pretrained one, whose vectors the corpus holds; None: a ResNet-18, trained from scratch
-    )
+    encoder: str | None = None  # a pretrained one, whose vectors the corpus holds; None: all learn to see from scratch
 
 
 @dataclass(frozen=True)

@@ -225,7 +225,7 @@ def test_with_a_pretrained_encoder_every_run_reads_it_through_the_same_head(name
     changed = {key for key in differences(job.config, from_scratch.config) if not key.startswith("model.frame_encoder")}
     if job.file == "pretrained":
         assert from_scratch.file == "mmcc_plus"
-        allowed = {key for key in differences(load_config("mmcc_plus"), load_config("pretrained"))}
+        allowed = set(differences(load_config("mmcc_plus"), load_config("pretrained")))
     else:
         allowed = {"data.frame_rates", "objective.seconds"} if job.file == "ra" else set()
         assert job.file == from_scratch.file
