@@ -45,6 +45,9 @@ class Embedding(NamedTuple):
         return Embedding(weights @ self.z, unit_norm(weights @ self.pi))
 
 
+Remember = Callable[[Embedding, Tensor], Embedding]  # nodes, the mean z before them → states, with the nodes' π
+
+
 class ModelAdapter(Protocol):
     """What evaluation tasks and tools ask of a model. One that predicts nothing gives the present as the future."""
 
@@ -88,6 +91,11 @@ def understood(adapter: ModelAdapter, texts: Sequence[str]) -> NDArray[np.bool_]
     """Whether the model knows a word of each text; a model without `knows` is taken to know all."""
     knows: Callable[[str], bool] | None = getattr(adapter, "knows", None)
     return np.array([knows is None or knows(text) for text in texts], bool)
+
+
+def memory_of(adapter: ModelAdapter) -> Remember | None:
+    """How the model takes what came before into account; None for a model that sees the present alone."""
+    return getattr(adapter, "remember", None)
 
 
 AdapterFactory = Callable[[Corpus], ModelAdapter]

@@ -15,13 +15,13 @@ from torch import Tensor
 from mmcc.backbones import open_text_backbone
 from mmcc.data.vocabulary import UNKNOWN, Vocabulary, has_words
 from mmcc.errors import InputError
-from mmcc.evaluation.adapter import Embedding, ModelAdapter
+from mmcc.evaluation.adapter import Embedding, ModelAdapter, Remember
 from mmcc.evaluation.runs import BEST, Checkpoint, find_checkpoint
 from mmcc.models.nodes import TEXT, VISION
 from mmcc.models.pretrained_encoders import PretrainedTextSettings, require_same_backbone
 from mmcc.models.registry import Network, load_network
 from mmcc.models.weights import WeightsError
-from mmcc.objectives.spec import COMBINE, FUTURE, PAST, SKILLS, TEXT_SKILL, spec_of
+from mmcc.objectives.spec import COMBINE, FUTURE, MEMORY, PAST, SKILLS, TEXT_SKILL, spec_of
 from mmcc.training.config import Config
 from mmcc.training.run import CONFIG
 
@@ -78,6 +78,8 @@ class TrainedAdapter:
         self.modalities = (VISION, TEXT) if TEXT_SKILL in skills else (VISION,)
         self.past: Callable[[Embedding], Tensor] | None = self._past if PAST in skills else None
         self.combine: Callable[[Embedding, Embedding], Embedding] | None = self._combine if COMBINE in skills else None
+        remembers = MEMORY in skills and bool(getattr(model, "remembers", False))
+        self.remember: Remember | None = self._remember if remembers else None
 
     @property
     def walks_cycles(self) -> bool:
@@ -118,6 +120,10 @@ class TrainedAdapter:
     @torch.inference_mode()
     def _combine(self, vision: Embedding, text: Embedding) -> Embedding:
         return Embedding(self._own.combine(vision.z, text.z), vision.pi)
+
+    @torch.inference_mode()
+    def _remember(self, node: Embedding, before: Tensor) -> Embedding:
+        return Embedding(self._own.remember(node.z, before), node.pi)
 
     @property
     def _own(self) -> Any:

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -25,9 +26,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from mmcc.corpus.source import Task
-from mmcc.evaluation.adapter import Embedding, ModelAdapter, TextAdapter, finite, understood
-from mmcc.evaluation.clips import clip_nodes, clips_in_time
+from mmcc.corpus.source import LabelledClip, Task
+from mmcc.evaluation.adapter import Embedding, ModelAdapter, TextAdapter, finite, memory_of, understood
+from mmcc.evaluation.clips import clip_nodes, clips_in_time, clips_so_far
 from mmcc.evaluation.dynamics import dyn, later_above_earlier, still_to_do
 from mmcc.evaluation.embedding import EmbeddedVideo
 from mmcc.evaluation.results import TaskResult
@@ -48,7 +49,11 @@ RECALLS = (1, 5, 10)  # the paper's
 
 
 def evaluate(
-    adapter: ModelAdapter, videos: Sequence[EmbeddedVideo], tasks: Mapping[str, Task], query: Query | None = None
+    adapter: ModelAdapter,
+    videos: Sequence[EmbeddedVideo],
+    tasks: Mapping[str, Task],
+    query: Query | None = None,
+    nodes: NodesOf = clip_nodes,
 ) -> TaskResult:
     """Recalls and percentile ranks of later steps among the texts of all the given tasks.
 
@@ -57,9 +62,9 @@ def evaluate(
     step: below 50, the model looks for the future away from the present. `dyn` and `later_above_earlier`: see
     `mmcc.evaluation.dynamics`.
 
-    `query`: what to ask with in place of each clip's own future, for controls.
+    `query`: what to ask with in place of each clip's own future, for controls. `nodes`: how clips become nodes.
     """
-    clips, notes = _gather(videos, tasks)
+    clips, notes = _gather(videos, tasks, nodes)
     if clips is None:
         return TaskResult(NAME, {}, notes=[*notes, "no labelled clip shows a step that others follow"])
     clips, scores = _scores(adapter, clips, query, notes)
@@ -76,6 +81,18 @@ def evaluate(
     figures["percentile_current"] = PerVideo.of(current, kept.video[shown], ids)
     dynamics, known = _dynamics(scores, clips, ids)
     return TaskResult(NAME, figures | dynamics, references(kept.positive, kept.of_task) | known, notes)
+
+
+def evaluate_with_memory(
+    adapter: ModelAdapter, videos: Sequence[EmbeddedVideo], tasks: Mapping[str, Task]
+) -> TaskResult:
+    """Of a model that remembers, also `…/so_far`: the same figures where each clip comes with all frames before it."""
+    result, remember = evaluate(adapter, videos, tasks), memory_of(adapter)
+    if remember is None:
+        return result
+    seen = evaluate(adapter, videos, tasks, nodes=partial(clips_so_far, remember=remember)).figures
+    so_far = {f"{name}/so_far": figure for name, figure in seen.items() if "/" not in name}
+    return replace(result, figures=result.figures | so_far)
 
 
 @dataclass(frozen=True)
@@ -104,9 +121,12 @@ class Clips:
 
 _BY_CLIP, _BY_TEXT = ("video", "task", "start", "end"), ("own", "positive", "earlier", "of_task")
 Query = Callable[[Tensor, Clips], tuple[Tensor, Bools]]  # futures [C, D] → queries [C, D], and which clips have one
+NodesOf = Callable[[EmbeddedVideo, Sequence[LabelledClip]], Embedding]  # a video's clips → nodes [C, D]
 
 
-def _gather(videos: Sequence[EmbeddedVideo], tasks: Mapping[str, Task]) -> tuple[Clips | None, list[str]]:
+def _gather(
+    videos: Sequence[EmbeddedVideo], tasks: Mapping[str, Task], nodes_of: NodesOf
+) -> tuple[Clips | None, list[str]]:
     texts = sorted({text for task in tasks.values() for text in task.steps})
     column = {text: at for at, text in enumerate(texts)}
     of_step = {
@@ -127,7 +147,7 @@ def _gather(videos: Sequence[EmbeddedVideo], tasks: Mapping[str, Task]) -> tuple
             continue
         later, earlier = _sides(columns, len(texts))
         steps = np.array([clip.step - 1 for clip in clips])
-        nodes.append(clip_nodes(video, clips))
+        nodes.append(nodes_of(video, clips))
         gathered = {
             **{"video": np.full(len(clips), number), "task": np.full(len(clips), task)},
             **{side: np.array([getattr(clip, side) for clip in clips], np.float64) for side in ("start", "end")},
@@ -271,7 +291,7 @@ def _task(
 ) -> EvaluationTask:
     def run(evaluator: Evaluator) -> TaskResult:
         tasks = evaluator.videos.tasks(primary=videos != RELATED)
-        return evaluate(evaluator.adapter, evaluator.embedded(videos), tasks)
+        return evaluate_with_memory(evaluator.adapter, evaluator.embedded(videos), tasks)
 
     recalls = {f"recall@{k}": f"later steps among the first {k}, %" for k in RECALLS}
     headline = {"percentile_mean": "mean percentile rank of later steps", **recalls}

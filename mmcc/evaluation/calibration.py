@@ -179,11 +179,14 @@ def ask(adapter: ModelAdapter, videos: Sequence[EmbeddedVideo], tasks: Mapping[s
     return Asked(np.concatenate(evidence), np.concatenate(comes), of_list, np.array(own), np.array(last))
 
 
-def clip_evidence(adapter: ModelAdapter, node: Embedding) -> list[Any]:
-    """A clip's future, present and, if the model predicts it, past, in the space of texts: [..., D] each."""
+def clip_evidence(adapter: ModelAdapter, node: Embedding, state: Embedding | None = None) -> list[Any]:
+    """A clip's future, present and, if the model predicts it, past, in the space of texts: [..., D] each.
+
+    `state`: the clip as a model with a memory sees it, which the future is predicted from.
+    """
     from mmcc.evaluation.adapter import finite
 
-    kinds = [adapter.future(node), node.pi] + ([adapter.past(node)] if adapter.past else [])
+    kinds = [adapter.future(state or node), node.pi] + ([adapter.past(node)] if adapter.past else [])
     return [finite(kind, adapter) for kind in kinds]
 
 
@@ -191,14 +194,17 @@ def _clips(
     adapter: ModelAdapter, videos: Sequence[EmbeddedVideo], tasks: Mapping[str, Task]
 ) -> Iterator[tuple[Task, list[Any], frozenset[str]]]:
     """Every labelled clip: its task, its evidence, and the texts of the later steps."""
-    from mmcc.evaluation.clips import clip_nodes, clips_in_time
+    from mmcc.evaluation.adapter import memory_of
+    from mmcc.evaluation.clips import clip_nodes, clips_in_time, clips_so_far
 
+    remember = memory_of(adapter)
     for video in videos:
         task = tasks.get(video.tasks[0]) if video.tasks else None
         clips = [clip for clip in clips_in_time(video) if task and 1 <= clip.step <= len(task.steps)]
         if not task or not clips or not len(video.times):
             continue
-        kinds = clip_evidence(adapter, clip_nodes(video, clips))
+        state = clips_so_far(video, clips, remember) if remember else None
+        kinds = clip_evidence(adapter, clip_nodes(video, clips), state)
         for at, clip in enumerate(clips):
             yield task, [kind[at] for kind in kinds], frozenset(task.steps[clip.step :])
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from mmcc.corpus.source import LabelledClip
-from mmcc.evaluation.adapter import Embedding
+from mmcc.evaluation.adapter import Embedding, Remember
 from mmcc.evaluation.embedding import EmbeddedVideo
 
 Times = NDArray[np.float64]
@@ -35,6 +35,15 @@ def clip_nodes(video: EmbeddedVideo, clips: Sequence[LabelledClip]) -> Embedding
     alone = np.flatnonzero(~inside_Cn.any(axis=1))
     inside_Cn[alone, nearest[alone]] = True
     return video.frames.mean(_shares(inside_Cn, video.frames))
+
+
+def clips_so_far(video: EmbeddedVideo, clips: Sequence[LabelledClip], remember: Remember) -> Embedding:
+    """The same by a model that remembers: with the mean z of all frames before each clip, if there are any."""
+    nodes = clip_nodes(video, clips)
+    before_Cn = video.times < np.array([clip.start for clip in clips])[:, None]
+    known_C = torch.from_numpy(before_Cn.any(axis=1))
+    before_CD = _shares(before_Cn, video.frames) @ video.frames.z
+    return Embedding(torch.where(known_C[:, None], remember(nodes, before_CD).z, nodes.z), nodes.pi)
 
 
 def said_in(video: EmbeddedVideo, clips: Sequence[LabelledClip]) -> tuple[Embedding, NDArray[np.bool_]]:

@@ -15,6 +15,7 @@ class ModelConfig:
     dims: int = 512  # the paper's d: of z, of π and of every hidden layer
     frame_encoder: FrameEncoderSettings = field(default_factory=FrameResNetSettings)  # by name, with its own settings
     text_encoder: TextEncoderSettings = field(default_factory=BagOfWordsSettings)  # by name, with its own settings
+    memory: bool = False  # h: a state that has also seen what came before; doubles the work of g in the direction loss
     predictor_rank: int = 0  # of g as one linear map; 0: the paper's four layers, which need thousands of videos
 
     def __post_init__(self) -> None:

@@ -1,4 +1,4 @@
-"""The whole model: encoders Φ, projections Π, the state f, the predictors g. It never sees times.
+"""The whole model: encoders Φ, projections Π, the state f, its memory h, the predictors g. It never sees times.
 
 Shapes: B segments, N nodes, P packed (valid) nodes, W words, D dims.
 """
@@ -28,6 +28,7 @@ class MMCC(Network):
         self.text_encoder = build_text_encoder(config.text_encoder, dims, vocabulary_size)
         self.projections = nn.ModuleDict({VISION: mlp(dims, dims), TEXT: mlp(dims, dims)})
         self.state = mlp(2 * dims, dims)
+        self.memory = mlp(2 * dims, dims) if config.memory else None
         self.predictors = TemporalPredictors(dims, config.predictor_rank)
 
     def embed_frames(self, frames: Tensor) -> Tensor:
@@ -57,6 +58,17 @@ class MMCC(Network):
     def combine(self, z_vision: Tensor, z_text: Tensor) -> Tensor:
         """f: the state from both modalities, vision first whatever the cycle's start; [..., D]."""
         state: Tensor = self.state(torch.cat([z_vision, z_text], dim=-1))
+        return state
+
+    @property
+    def remembers(self) -> bool:
+        """Whether it has h."""
+        return self.memory is not None
+
+    def remember(self, z: Tensor, before: Tensor) -> Tensor:
+        """h: a state, and the mean z of what came before it (for pasts: of what came after); [..., D]."""
+        assert self.memory is not None, "model.memory is false"
+        state: Tensor = self.memory(torch.cat([z, before], dim=-1))
         return state
 
     def future(self, z: Tensor) -> Tensor:

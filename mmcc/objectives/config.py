@@ -62,6 +62,7 @@ class DirectionConfig:
     arrives: float = 1.0  # at each node from what came earlier: a preference for "late" nodes does not count
     contrast: float = 1.0  # a node is expected before it and not after it; more of it trades the task for dynamics
     pairs: bool = False  # every pair of nodes of a modality in its order; for heads on frozen encoders (docs/real.md)
+    p_memory: float = 0.5  # share of nodes that remember what came before, where model.memory is true
     gap: float = 2.0  # seconds that a node of the other modality must be away: captions are seldom exact
     temperature: float = 0.1  # that of the edges, which this loss shapes
 
@@ -78,6 +79,7 @@ class DirectionConfig:
     def __post_init__(self) -> None:
         for name in ("leads", "arrives", "contrast", "gap"):
             within(name, getattr(self, name), 0, float("inf"))
+        within("p_memory", self.p_memory, 0, 1)
         above("temperature", self.temperature, 0)
 
 

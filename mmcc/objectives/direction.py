@@ -38,6 +38,7 @@ from mmcc.objectives.config import CycleConfig, DirectionConfig
 from mmcc.objectives.distribution import SumCount, gather_with_gradient, world_size
 from mmcc.objectives.log_sums import log_sum, log_sum_where, log_sums
 from mmcc.objectives.losses import TwoWayDynamics
+from mmcc.objectives.memory import future_and_past_with_memory
 from mmcc.objectives.rng import SampleRng
 
 LEADS, ARRIVES, CONTRAST = "leads", "arrives", "contrast"
@@ -60,7 +61,7 @@ def direction_loss(
     every_index = torch.arange(own.valid.shape[1], device=own.valid.device).expand_as(own.valid)
     anchors = anchors_at(nodes, modality, every_index)
     state_BND = _states(model, nodes, modality, rng, cycling)
-    query_BNTD = torch.stack(model.future_and_past(state_BND), dim=2) / config.temperature
+    query_BNTD = torch.stack(_predicted(model, own, modality, state_BND, rng, config), dim=2) / config.temperature
     found: list[dict[str, SumCount]] = []
     for target in (VISION, TEXT):
         later, earlier = (side(anchors, nodes, target, config.gap) & own.valid[..., None] for side in (after, before))
@@ -83,6 +84,16 @@ def _states(
     beside_BND, _ = soft_attention(own.pi, other.pi, other.z, seen_BNK, cycling.temperature)
     z = {modality: own.z[both_BN], OTHER[modality]: beside_BND[both_BN]}
     return own.z.masked_scatter(both_BN[..., None], model.combine(z[VISION], z[TEXT]))
+
+
+def _predicted(
+    model: TwoWayDynamics, own: Nodes, modality: str, state_BND: Tensor, rng: SampleRng, config: DirectionConfig
+) -> tuple[Tensor, Tensor]:
+    """Future and past [B, N, D] of every state; of some with what came before it, where the model has a memory."""
+    if not model.remembers:
+        return model.future_and_past(state_BND)
+    remembers_BN = rng.uniform(f"memory/{modality}", own.valid.shape[1]) < config.p_memory
+    return future_and_past_with_memory(model, own, state_BND, remembers_BN)
 
 
 def _batch_sums(query_BNTD: Tensor, anchors: Nodes, targets: Nodes, keys_QD: Tensor) -> tuple[Tensor, Tensor]:

@@ -32,6 +32,11 @@ class Dynamics(Protocol):
 
 
 class TwoWayDynamics(Dynamics, Protocol):
-    """Besides, both predictions from the same states."""
+    """Besides, both predictions from the same states, and perhaps from states that remember."""
 
     def future_and_past(self, z: Tensor, /) -> tuple[Tensor, Tensor]: ...
+
+    @property
+    def remembers(self) -> bool: ...
+
+    def remember(self, z: Tensor, before: Tensor, /) -> Tensor: ...

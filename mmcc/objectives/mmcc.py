@@ -31,6 +31,7 @@ from mmcc.objectives.rng import SampleRng
 from mmcc.objectives.similarity import similarity_loss
 from mmcc.objectives.spec import (
     COMBINE,
+    MEMORY,
     Identity,
     ObjectiveConfig,
     ObjectiveSpec,
@@ -175,8 +176,10 @@ def _plus(config: MMCCConfig) -> Identity | None:
 
 
 def _untrained(config: MMCCConfig) -> frozenset[str]:
-    """If every cycle is unimodal, f is not trained."""
-    return frozenset({COMBINE}) if config.cycle.p_unimodal == 1 else frozenset()
+    """If every cycle is unimodal, f is not trained; without the direction loss, h is not."""
+    no_state = {COMBINE} if config.cycle.p_unimodal == 1 else set()
+    no_memory = set() if config.direction.parts and config.direction.p_memory else {MEMORY}
+    return frozenset(no_state | no_memory)
 
 
 def _cycle(config: MMCCConfig) -> CycleConfig:

@@ -36,7 +36,8 @@ TEXT_SKILL = "text"  # π of frames and of utterances are comparable
 FUTURE = "future"  # `future(z)` predicts a node's future
 PAST = "past"  # `past(z)` predicts a node's past
 COMBINE = "combine"  # `combine(z of vision, z of text)` is a state of both modalities, for `future` and `past`
-SKILLS = frozenset({TEXT_SKILL, FUTURE, PAST, COMBINE})
+MEMORY = "memory"  # `remember(z, mean z of what came before)` is a state that knows it, for `future`
+SKILLS = frozenset({TEXT_SKILL, FUTURE, PAST, COMBINE, MEMORY})
 
 
 class Loss(Protocol):

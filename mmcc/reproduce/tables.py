@@ -26,6 +26,7 @@ from mmcc.reproduce.tables_rows import (
 )
 
 _MEMDPC = "MemDPC: ours is trained on the same frames as the others; the paper evaluated the authors' trained model."
+_SO_FAR = "and all it has seen so far"
 _DYN = "dyn: how often a step ranks higher from a clip before it than from one after it, in the same video."
 
 ANTICIPATION = (
@@ -146,6 +147,11 @@ def table2(findings: Findings, task: str = plan.ANTICIPATION, title: str = "Tabl
             without = [each.variant("/current_removed") for each in ANTICIPATION]
             cells = cells_of(findings, run, task, without, {} if quotes else None)
             rows.append(Row((f"{LABELS[run]}, current step removed",), cells))
+        if findings.samples(run, task, "dyn/so_far"):
+            so_far = [each.variant("/so_far") for each in ANTICIPATION]
+            rows.append(
+                Row((f"{LABELS[run]}, {_SO_FAR}",), cells_of(findings, run, task, so_far, {} if quotes else None))
+            )
     notes = notes_of(findings, task, quotes, _MEMDPC, _DYN)
     table = Table(title, ("model",), columns_of(ANTICIPATION, quotes), tuple(rows), notes)
     return [table, *ahead(findings, task, ANTICIPATION, title), *(_blind_queries(findings) if quotes else [])]

@@ -76,19 +76,23 @@ def refuse_strangers(model: ToolModel, texts: Texts) -> None:
 
 
 def look_at(model: ToolModel, footage: Footage, frames: slice, cache: Cache) -> Node:
-    """Some frames of a video as one node: mean z, unit-norm mean π."""
+    """Some frames of a video as one node: mean z, unit-norm mean π. A model with a memory has seen those before."""
     key = [model.checksum, footage.key, "as is" if model.assumed else str(model.size)]
     key += [str(frames.start), str(frames.stop)]
 
     def make() -> Answer:
         import torch
 
-        from mmcc.evaluation.adapter import Embedding
+        from mmcc.evaluation.adapter import Embedding, memory_of
 
         kept = footage.embedding(model, cache).arrays
         nodes = Embedding(*(torch.from_numpy(kept[name][frames]) for name in ("z", "pi")))
         shares = torch.full((1, len(nodes.z)), 1 / len(nodes.z))
-        return _node(model, nodes.mean(shares))
+        node, remember = nodes.mean(shares), memory_of(model.adapter)
+        if remember is None or not frames.start:
+            return _node(model, node)
+        before = torch.from_numpy(kept["z"][: frames.start]).mean(dim=0, keepdim=True)
+        return _node(model, node, remember(node, before))
 
     return _as_node(cache.remember("node", key, make))
 
@@ -191,10 +195,10 @@ def _embed_texts(model: ToolModel, texts: Sequence[str]) -> Answer:
     return Answer({"pi": pi}, {"unknown_of": unknown, "strangers": [t for t, each in found.items() if each.stranger]})
 
 
-def _node(model: ToolModel, node: Embedding) -> Answer:
+def _node(model: ToolModel, node: Embedding, state: Embedding | None = None) -> Answer:
     from mmcc.evaluation.calibration import clip_evidence
 
-    kinds = zip(("future", "present", "past"), clip_evidence(model.adapter, node), strict=False)
+    kinds = zip(("future", "present", "past"), clip_evidence(model.adapter, node, state), strict=False)
     return Answer({name: kind[0].numpy() for name, kind in kinds})
 
 

@@ -11,7 +11,7 @@ import torch
 from mmcc.cli.main import main
 from mmcc.data.vocabulary import Vocabulary
 from mmcc.errors import InputError
-from mmcc.evaluation.adapter import Embedding, build_adapter, register_adapter
+from mmcc.evaluation.adapter import Embedding, build_adapter, memory_of, register_adapter
 from mmcc.evaluation.adapters import TrainedAdapter, Words, open_adapter
 from mmcc.evaluation.runs import find_checkpoint
 from mmcc.models.anticipator import Anticipator
@@ -145,6 +145,21 @@ def test_the_paper_has_no_plus(runs, tmp_path):
     reseal(settings.parent)
     assert open_adapter(run).combine is None  # nothing has trained f
     assert open_adapter(run).temperature == 0.2
+
+
+def test_only_what_was_trained_to_remember_does(vectors_corpus, runs, tmp_path):
+    assert memory_of(open_adapter(runs["mmcc+"])) is None
+    remembers = open_adapter(train(vectors_corpus, tmp_path / "memory", "--model.memory", "true"))
+    node = remembers.embed_frames(FRAMES)
+    before = torch.ones_like(node.z)
+    state = memory_of(remembers)(node, before)
+    with torch.inference_mode():
+        assert torch.equal(state.z, remembers.model.remember(node.z, before)) and torch.equal(state.pi, node.pi)
+    assert not torch.allclose(remembers.future(state), remembers.future(node))
+    never = ("--model.memory", "true", "--objective.direction.p_memory", "0")
+    assert memory_of(open_adapter(train(vectors_corpus, tmp_path / "never", *never))) is None
+    teacher = train(vectors_corpus, tmp_path / "other", "--model.memory", "true", "--objective.name", "cross_modal")
+    assert memory_of(open_adapter(teacher)) is None
 
 
 def test_best_last_or_a_step(runs, tmp_path):

@@ -12,8 +12,14 @@ from hypothesis import strategies as st
 from mmcc.corpus.source import LabelledClip, Task
 from mmcc.errors import InputError
 from mmcc.evaluation.adapter import Embedding
-from mmcc.evaluation.anticipation import by_pictures, evaluate, references, shown_in_several
-from mmcc.evaluation.clips import clip_nodes
+from mmcc.evaluation.anticipation import (
+    by_pictures,
+    evaluate,
+    evaluate_with_memory,
+    references,
+    shown_in_several,
+)
+from mmcc.evaluation.clips import clip_nodes, clips_so_far
 from mmcc.evaluation.embedding import EmbeddedVideo, embed_videos
 from mmcc.evaluation.features_only import random_adapter
 from tests.evaluation.step_videos import TASKS, TEA, TEXTS, Blind, Table, step_video
@@ -64,6 +70,42 @@ def test_dyn_asks_every_clip_and_has_references():
     assert result.references["chance/dyn"] == result.references["task_known/dyn"] == 50
     assert result.references["step_known/dyn"] == 75  # 100 of the first; of the second neither clip expects it
     assert result.references["done_known/dyn"] == 100
+
+
+class Remembers(Table):
+    """It expects whatever it has not seen yet, next of its task first; the present alone tells it nothing."""
+
+    def remember(self, node, before):
+        return Embedding(node.z + 10 * before, node.pi)
+
+
+def test_with_what_came_before_a_model_knows_what_is_over():
+    """By hand: clips of steps 1, 2, 3. Expecting what was not seen, "add tea" ranks above from "boil water", not after
+    it was shown; asked with the clip alone, all that is not in view ties."""
+    videos = [step_video("a", "tea", 1, 2, 3)]
+    adapter = Remembers(lambda z: -z)
+    figures = {name: figure.mean for name, figure in evaluate_with_memory(adapter, videos, TASKS).figures.items()}
+    assert figures["dyn"] == 50 and figures["dyn/so_far"] == 100
+    # From step 1 three of five others are later; from 2, two of the four that were not seen; from 3, one of three.
+    ties = [3 / 5, 2 / 4, 1 / 3]
+    assert figures["recall@1/so_far"] == pytest.approx(100 * np.mean(ties))
+    assert figures["recall@1"] == pytest.approx(100 * np.mean([3 / 5, 2 / 5, 1 / 5]))
+    assert not any(name.endswith("so_far") for name in evaluate_with_memory(Table(), videos, TASKS).figures)
+
+
+@given(st.lists(st.integers(1, 4), min_size=1, max_size=6), st.integers(0, 2**32 - 1))
+@settings(max_examples=30, deadline=None)
+def test_a_clip_comes_with_the_mean_of_the_frames_before_it(steps, seed):
+    video = step_video("v", "tea", *steps)
+    chance = np.random.default_rng(seed)
+    clips = [LabelledClip(1, start, start + 1.5) for start in sorted(chance.uniform(0, len(steps), size=3))]
+    found = clips_so_far(video, clips, lambda node, before: Embedding(node.z + 10 * before, node.pi))
+    alone = clip_nodes(video, clips)
+    assert torch.equal(found.pi, alone.pi)
+    for at, clip in enumerate(clips):
+        before = [z for z, time in zip(video.frames.z, video.times, strict=True) if time < clip.start]
+        expected = alone.z[at] + 10 * sum(before) / len(before) if before else alone.z[at]
+        torch.testing.assert_close(found.z[at], expected)
 
 
 def test_what_is_late_in_every_recipe_is_above_what_is_early():

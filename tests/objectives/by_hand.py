@@ -127,13 +127,23 @@ def state(model, segment, own: str, place: int, unimodal: bool, temperature: flo
     return model.combine(z[VISION], z[TEXT])
 
 
-def direction_terms(model, segments, own: str, unimodal, *, gap=2.0, temperature=0.1) -> dict[str, list[Tensor]]:
-    """The parts of the direction loss from all anchors of a modality; `unimodal(b, i)`: whether an anchor is so."""
+def direction_terms(
+    model, segments, own: str, unimodal, remembers=lambda b, i: False, *, gap=2.0, temperature=0.1
+) -> dict[str, list[Tensor]]:
+    """The parts of the direction loss from all anchors of a modality; `unimodal(b, i)` and `remembers(b, i)`: whether
+    an anchor is, and does."""
+
+    def seen(b, i, sign):
+        """The state of anchor i, with the mean of what came before it (after it, for pasts)."""
+        now = state(model, segments[b], own, i, unimodal(b, i), temperature)
+        z = segments[b][own].z
+        others = [z[j] for j in range(len(z)) if sign * (i - j) > 0]
+        return model.remember(now, sum(others) / len(others)) if others and remembers(b, i) else now
+
     terms: dict[str, list[Tensor]] = {"leads": [], "arrives": [], "contrast": []}
     for predict, sign in ((model.future, 1), (model.past, -1)):
         queries = [
-            [predict(state(model, segment, own, i, unimodal(b, i), temperature)) for i in range(len(segment[own].z))]
-            for b, segment in enumerate(segments)
+            [predict(seen(b, i, sign)) for i in range(len(segment[own].z))] for b, segment in enumerate(segments)
         ]
         for over in (VISION, TEXT):
             _direction_terms(terms, segments, queries, own, over, sign, gap, temperature)

@@ -18,12 +18,14 @@ D = 6
 class StandIn(nn.Module):
     """Has what the losses need from a model."""
 
-    def __init__(self, dtype: torch.dtype = torch.float32, seed: int = 0):
+    def __init__(self, dtype: torch.dtype = torch.float32, seed: int = 0, *, remembers: bool = False):
         super().__init__()
+        self.remembers = remembers
         generator = torch.Generator().manual_seed(seed)
         self.layers = nn.ModuleDict(
             {VISION: nn.Linear(D, D), TEXT: nn.Linear(D, D), "state": nn.Linear(2 * D, D)}
             | {"future": nn.Linear(D, D), "past": nn.Linear(D, D)}
+            | ({"memory": nn.Linear(2 * D, D)} if remembers else {})
         ).to(dtype)
         for parameter in self.parameters():
             parameter.data = torch.randn(parameter.shape, generator=generator, dtype=torch.float64).to(dtype)
@@ -33,6 +35,9 @@ class StandIn(nn.Module):
 
     def combine(self, z_vision, z_text):
         return self.layers["state"](torch.cat([z_vision, z_text], dim=-1))
+
+    def remember(self, z, before):
+        return self.layers["memory"](torch.cat([z, before], dim=-1))
 
     def future(self, z):
         return F.normalize(self.layers["future"](z), dim=-1)

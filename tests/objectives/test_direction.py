@@ -38,9 +38,15 @@ def fast(model, nodes, modality, config=PLUS, cycling=UNIMODAL, seed=0):
 def slow(model, nodes, modality, config=PLUS, cycling=UNIMODAL, seed=0):
     rng = SampleRng(seed, torch.arange(len(nodes[VISION].valid)))
     unimodal = rng.uniform(f"direction/{modality}", nodes[modality].valid.shape[1]) < cycling.p_unimodal
-    options = {"gap": config.gap, "temperature": config.temperature}
+    remembers = rng.uniform(f"memory/{modality}", nodes[modality].valid.shape[1]) < config.p_memory
     return by_hand.direction_terms(
-        model, by_hand.segments(nodes), modality, lambda b, i: bool(unimodal[b, i]), **options
+        model,
+        by_hand.segments(nodes),
+        modality,
+        lambda b, i: bool(unimodal[b, i]),
+        lambda b, i: model.remembers and bool(remembers[b, i]),
+        gap=config.gap,
+        temperature=config.temperature,
     )
 
 
@@ -48,12 +54,18 @@ def mean(sum_count):
     return sum_count.total / sum_count.count.clamp(min=1)
 
 
-@given(sizes=segment_sizes, seed=seeds, modality=modalities, p_unimodal=st.sampled_from((0.0, 0.5, 1.0)))
-@settings(max_examples=25, deadline=None)
-def test_equals_the_equation(sizes, seed, modality, p_unimodal):
-    model = StandIn(seed=seed)
+@given(
+    sizes=segment_sizes,
+    seed=seeds,
+    modality=modalities,
+    p_unimodal=st.sampled_from((0.0, 0.5, 1.0)),
+    p_memory=st.sampled_from((None, 0.0, 0.5, 1.0)),  # None: a model without a memory
+)
+@settings(max_examples=40, deadline=None)
+def test_equals_the_equation(sizes, seed, modality, p_unimodal, p_memory):
+    model = StandIn(seed=seed, remembers=p_memory is not None)
     nodes = random_nodes(model, sizes, seed, padding=seed % 3)
-    config, cycling = DirectionConfig(gap=1.0), CycleConfig(p_unimodal=p_unimodal)
+    config, cycling = DirectionConfig(gap=1.0, p_memory=p_memory or 0.0), CycleConfig(p_unimodal=p_unimodal)
     sum_counts = fast(model, nodes, modality, config, cycling, seed)
     terms = slow(model, nodes, modality, config, cycling, seed)
     assert set(sum_counts) == PARTS
@@ -64,8 +76,9 @@ def test_equals_the_equation(sizes, seed, modality, p_unimodal):
 
 @pytest.mark.parametrize("modality", [VISION, TEXT])
 @pytest.mark.parametrize("p_unimodal", [0.0, 1.0])
-def test_gradients_equal_those_of_the_equation(modality, p_unimodal):
-    model = StandIn(torch.float64)
+@pytest.mark.parametrize("remembers", [False, True])
+def test_gradients_equal_those_of_the_equation(modality, p_unimodal, remembers):
+    model = StandIn(torch.float64, remembers=remembers)
     nodes = random_nodes(model, [(5, 4), (3, 3), (4, 2)], 1, padding=2, dtype=torch.float64)
     config, cycling = DirectionConfig(gap=1.0), CycleConfig(p_unimodal=p_unimodal)
     sum_counts = fast(model, nodes, modality, config, cycling)

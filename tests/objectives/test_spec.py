@@ -69,7 +69,7 @@ def test_a_name_belongs_to_one_objective():
 
 
 def test_an_unknown_skill_is_refused():
-    with pytest.raises(ValueError, match=r"skills of 'mmcc': flight \(known: combine, future, past, text\)"):
+    with pytest.raises(ValueError, match=r"skills of 'mmcc': flight \(known: combine, future, memory, past, text\)"):
         register_objective(ObjectiveSpec(MMCCConfig, "", "", lambda config: shrink, skills=frozenset({"flight"})))
 
 
