@@ -17,7 +17,7 @@ from mmcc.app.explorer import Explorer
 from tests.app import browsing
 from tests.app.browsing import CHROMIUM, Open, until, walked
 
-address, browser, open_page = browsing.address, browsing.browser, browsing.open_page  # fixtures
+browser, open_page = browsing.browser, browsing.open_page  # fixtures
 pytestmark = [
     pytest.mark.slow,  # a browser
     pytest.mark.skipif(CHROMIUM is None, reason="needs chromium (apt-get install chromium)"),

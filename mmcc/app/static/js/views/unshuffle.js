@@ -122,7 +122,14 @@ export async function show(main, { app, signal }) {
     photo.number = h("span", { class: "photo-number num" });
     photo.button = h("button", { class: "photo", type: "button" }, image, photo.number);
     photo.link = h("span", { class: "photo-link num" });
-    return h("li", {}, photo.button, foreign("span", photo.file.name, { class: "photo-name small" }), photo.link);
+    return h(
+      "li",
+      {},
+      photo.button,
+      h("span", { class: "grip", "aria-hidden": "true" }, icon("grip")),
+      foreign("span", photo.file.name, { class: "photo-name small" }),
+      photo.link,
+    );
   }
 
   function remove(photo) {
@@ -218,11 +225,16 @@ export async function show(main, { app, signal }) {
     announce(words);
   }
 
+  /** A name that every system can store, and that shows what it is: no folders, no invisible letters. */
+  function plain(name) {
+    return name.replace(/[\p{C}\p{Zl}\p{Zp}/\\:*?"<>|]/gu, "_").slice(-120);
+  }
+
   async function copies() {
     const digits = Math.max(2, String(photos.length).length);
     const entries = await Promise.all(
       photos.map(async ({ file }, i) => ({
-        name: `${String(i + 1).padStart(digits, "0")}-${file.name.replace(/^\d+[-_ ]+/, "").replace(/[/\\]/g, "_")}`,
+        name: `${String(i + 1).padStart(digits, "0")}-${plain(file.name.replace(/^\d+[-_ ]+/, ""))}`,
         bytes: new Uint8Array(await file.arrayBuffer()),
       })),
     );
