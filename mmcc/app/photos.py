@@ -178,8 +178,9 @@ async def unshuffle(request: Request) -> Response:
     finally:
         await form.close()
     if found.skipped:
-        cause = "; ".join(f"{Path(each.path).name}: {each.reason}" for each in found.skipped[:3])
-        raise Failure(422, "photo", cause, "Leave it out, or export it again.")
+        reasons = [(Path(each.path).stem.capitalize(), each.reason.partition(". ")[0]) for each in found.skipped[:3]]
+        cause = " ".join(f"{photo} {reason}." for photo, reason in reasons)
+        raise Failure(422, "photo", cause, "Leave it out, or export it again as JPEG.")
     return answer(order_json(found.sets[0], [path.name for path in paths]))
 
 

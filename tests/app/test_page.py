@@ -184,6 +184,8 @@ def test_unshuffle_orders_and_takes_corrections(open_page: Open, photos: list[by
     assert archive.read(archive.namelist()[0]) == photos[int(names(page)[0][0])]
     page.get_by_role("button", name="The model's order").click()
     assert names(page) == found
+    page.get_by_label(f"Remove {found[1]}").click()
+    assert names(page) == [found[0], *found[2:]]
 
 
 def test_two_models_on_one_timeline(open_page: Open, video: str):

@@ -80,6 +80,8 @@ def test_what_is_no_photo_is_refused(client, photos, content, status, code):
         assert found.status_code == status, found.text
         assert found.json()["error"]["code"] in (code, "input")
         assert "/tmp" not in found.text and "mmcc-photo" not in found.text
+        if place == "unshuffle":
+            assert found.json()["error"]["cause"].startswith("Photo 3 ")
 
 
 def test_too_few_too_many_and_other_forms(client, photos):

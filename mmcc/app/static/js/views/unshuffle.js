@@ -9,6 +9,7 @@ import { failed, loading } from "../states.js";
 import { download, zip } from "../zip.js";
 
 const LEAST = 3;
+const finger = matchMedia("(pointer: coarse)");
 
 export async function show(main, { app, signal }) {
   const { limits } = app.about;
@@ -23,7 +24,7 @@ export async function show(main, { app, signal }) {
   const help = h(
     "p",
     { class: "quiet small", id: "tray-help", hidden: true },
-    "Drag a photo to correct the order, or focus it and press ",
+    `Drag a photo ${finger.matches ? "by its handle " : ""}to correct the order, or focus it and press `,
     h("kbd", {}, "Shift"),
     " with an arrow key; ",
     h("kbd", {}, "Delete"),
@@ -78,7 +79,7 @@ export async function show(main, { app, signal }) {
     app.about.can.upload
       ? dropPlace({
           words: `Drop ${LEAST} to ${limits.photos} photos, or choose them`,
-          hint: "They are kept in memory while the model looks at them, then forgotten.",
+          hint: "The server keeps them only while the model looks at them.",
           many: true,
           limits,
           signal,
@@ -127,7 +128,22 @@ export async function show(main, { app, signal }) {
       {},
       photo.button,
       h("span", { class: "grip", "aria-hidden": "true" }, icon("grip")),
-      foreign("span", photo.file.name, { class: "photo-name small" }),
+      h(
+        "div",
+        { class: "photo-foot", "data-still": true },
+        foreign("span", photo.file.name, { class: "photo-name small" }),
+        h(
+          "button",
+          {
+            class: "icon-button photo-remove",
+            type: "button",
+            "aria-label": `Remove ${photo.file.name}`,
+            title: "Remove (Delete)",
+            onclick: () => remove(photo),
+          },
+          icon("close"),
+        ),
+      ),
       photo.link,
     );
   }
