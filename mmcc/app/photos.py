@@ -165,9 +165,8 @@ async def unshuffle(request: Request) -> Response:
     form = await _form(request, explorer, photos=explorer.limits.photos)
     try:
         _, model = explorer.model(_text(form, "model") or None)
-        given = [*form.getlist("photos"), *form.getlist("photos[]")]
         with TemporaryDirectory(prefix="mmcc-photos-") as folder:
-            paths = await _save(given, Path(folder), explorer, least=2)
+            paths = await _save(form.getlist("photos"), Path(folder), explorer, least=2)
 
             def passing(items: list[str]) -> Iterator[str]:
                 for item in items:

@@ -5,6 +5,7 @@ import struct
 import tempfile
 import zlib
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -57,6 +58,14 @@ def test_what_follows_a_photo(client, photos):
     files = {"photo": ("x.jpg", photos[1], "image/jpeg")}
     found = checked(answers.Next, client.post(f"{API}/next", files=files, data={"steps": "crack the egg\nadd milk\n"}))
     assert len(found["steps"]) + len(found["warning"] or "") > 0 and found["library"]["total"] == 8
+
+
+def test_a_photo_is_refused_before_the_library_is_embedded(client, explorer, photos, monkeypatch):
+    """Else whoever sends one that is broken waits for minutes to hear it."""
+    scan = SimpleNamespace(searcher=None, progress=lambda: {"state": "embedding"})
+    monkeypatch.setattr(type(explorer), "scan", lambda self, name: scan)
+    for photo, status in ((photos[0], 200), (photos[0][:200], 422)):
+        assert client.post(f"{API}/next", files=parts([photo], "photo")).status_code == status
 
 
 @pytest.mark.parametrize(

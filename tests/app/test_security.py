@@ -68,7 +68,8 @@ def test_every_answer_has_the_headers_that_keep_pages_apart(client, video):
 
 
 def test_without_the_token_nothing_is_told(guarded):
-    for place in ("/", f"{API}/about", f"{API}/openapi.json", "/static/nothing", f"{API}/about?token=wrong"):
+    many = "/?" + "a=1&" * 500
+    for place in ("/", f"{API}/about", f"{API}/openapi.json", "/static/nothing", f"{API}/about?token=wrong", many):
         found = guarded.get(place)
         assert (found.status_code, found.json()["error"]["code"]) == (401, "token")
     for headers in (
