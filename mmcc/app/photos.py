@@ -41,7 +41,7 @@ class NextQuestion(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
     video: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
-    frame: Annotated[int, Field(ge=0)]
+    frame: Annotated[int, Field(ge=0, strict=True)]
     steps: Annotated[list[Annotated[str, StringConstraints(min_length=1, max_length=200)]], Field(max_length=200)] = []
     model: str | None = None
 
