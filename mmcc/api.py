@@ -29,6 +29,7 @@ from mmcc.tools.footage import Begin, Footage, at_size, open_footage
 from mmcc.tools.library import VideoLibrary, open_videos
 from mmcc.tools.model import ToolModel, open_model
 from mmcc.tools.orders import Unshuffled, UnshuffleResult
+from mmcc.tools.queries import look_over_photo
 from mmcc.tools.search import Searcher, SearchResult
 from mmcc.tools.search_index import open_index, open_library
 from mmcc.tools.transitions import GAP, Change, VideoChanges, find_changes
@@ -246,9 +247,11 @@ class Model:
         """Whether a video is embedded already, so that `see` returns at once."""
         return video.is_embedded(self._opened, self._cache)
 
-    def cautions(self, video: Footage) -> list[str]:
-        """Why its answers about a video need caution: footage or words unlike the training data."""
-        return domain_warnings(self._opened, [video], self._cache)
+    def cautions(self, shown: PathLike | Footage) -> list[str]:
+        """Why its answers about a video or a photo need caution: pictures or words unlike the training data."""
+        if isinstance(shown, Footage):
+            return domain_warnings(self._opened, [shown], self._cache)
+        return look_over_photo(self._opened, Path(shown), self._cache).warnings
 
     def open_library(self, source: PathLike, *, progress: Begin | None = None) -> VideoLibrary:
         """The videos of a corpus or a folder, to list, search and sort: `page` has their cards, `footage` a video that

@@ -11,6 +11,8 @@ from pydantic import BaseModel, ValidationError
 
 from mmcc.app.explorer import Explorer
 from mmcc.app.failures import Failure
+from mmcc.text import counted
+from mmcc.tools.footage import Footage
 from mmcc.untrusted import Malformed, parse_json
 
 Id = Annotated[str, Path(pattern=r"^[A-Za-z0-9_-]{1,64}$", description="an id of /videos")]
@@ -36,6 +38,14 @@ def answer(content: Any, status: int = 200) -> Response:
 def given(values: Any) -> dict[str, Any]:
     """The fields of a dataclass."""
     return dataclasses.asdict(values)
+
+
+def require_node(footage: Footage, modality: str, index: int) -> None:
+    """Failure for a frame or an utterance that a video does not have."""
+    video, name = footage.video, "frame" if modality == "vision" else "utterance"
+    count = len(video.times) if modality == "vision" else len(video.utterances)
+    if not 0 <= index < count:
+        raise Failure(404, f"unknown_{name}", f"The video has {counted(count, name)}, numbered from 0.")
 
 
 async def read_json_body(request: Request) -> dict[str, Any]:

@@ -101,13 +101,9 @@ class Explorer:
         self.card(video)
         return self.library.footage(video)
 
-    async def ask(self, job: Callable[[], Found]) -> Found:
-        """A short question to a model."""
-        return await asyncio.wrap_future(self.worker.ask(job))
-
-    async def work(self, job: Callable[[], Found], told: Callable[[float], None] = lambda share: None) -> Found:
-        """Work that others need not wait for."""
-        return await asyncio.wrap_future(self.worker.ask(job, Urgency.WORK, told))
+    async def ask(self, job: Callable[[], Found], urgency: Urgency = Urgency.QUESTION) -> Found:
+        """A question to a model; what takes longer than milliseconds is less urgent."""
+        return await asyncio.wrap_future(self.worker.ask(job, urgency))
 
     def scan(self, name: str) -> Scan:
         """The library as a model sees it, as far as it is embedded."""
@@ -164,7 +160,8 @@ class Explorer:
             return Ready(seen, model.cautions(footage))
 
         try:
-            found = await (self.ask(look) if known else self.work(look, status.hear))
+            urgency = Urgency.QUESTION if known else Urgency.WORK
+            found = await asyncio.wrap_future(self.worker.ask(look, urgency, status.hear))
         except InputError as error:
             status.state, status.reason = "failed", error.cause
             raise

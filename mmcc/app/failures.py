@@ -9,6 +9,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
 
 from mmcc.errors import InputError, OutputError, UsageError
 from mmcc.terminal import complain
@@ -52,11 +53,13 @@ def add_handlers(app: FastAPI) -> None:
         where = ".".join(str(part) for part in first["loc"][1:]) or "The request"
         return JSONResponse(error_body("invalid", f"{where}: {first['msg']}"), 422)
 
-    async def refused(_: Request, error: Exception) -> JSONResponse:
+    async def refused(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, HTTPException)
-        phrase = str(error.detail or HTTPStatus(error.status_code).phrase)
-        code = HTTPStatus(error.status_code).name.lower()
-        return JSONResponse(error_body(code, phrase), error.status_code, error.headers)
+        status = HTTPStatus(error.status_code)
+        headers = dict(error.headers or {})
+        if status is HTTPStatus.METHOD_NOT_ALLOWED:
+            headers["Allow"] = ", ".join(_methods_of(request))
+        return JSONResponse(error_body(status.name.lower(), str(error.detail or status.phrase)), status, headers)
 
     async def bad_input(_: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, InputError)
@@ -82,6 +85,15 @@ def add_handlers(app: FastAPI) -> None:
     }
     for kind, handler in handlers.items():
         app.add_exception_handler(kind, handler)
+
+
+def _methods_of(request: Request) -> list[str]:
+    """What its address answers to; Starlette itself names only the methods of the first route there."""
+    return [
+        method
+        for method in ("GET", "HEAD", "POST", "PUT")
+        if any(route.matches({**request.scope, "method": method})[0] is Match.FULL for route in request.app.routes)
+    ]
 
 
 def name_only(path: str) -> str:

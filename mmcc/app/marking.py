@@ -6,7 +6,7 @@ from typing import Any
 
 import anyio
 from fastapi import APIRouter, Request, Response
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, StrictFloat, StrictInt
 
 from mmcc.app import answers
 from mmcc.app.common import Id, answer, of_request
@@ -26,9 +26,9 @@ class GivenTask(BaseModel):
 
 class GivenMark(BaseModel):
     model_config = ConfigDict(extra="forbid")
-    step: int
-    start: float
-    end: float
+    step: StrictInt
+    start: StrictFloat
+    end: StrictFloat
 
 
 class GivenMarks(BaseModel):
@@ -37,7 +37,7 @@ class GivenMarks(BaseModel):
     model_config = ConfigDict(extra="forbid")
     task: GivenTask | None
     marks: list[GivenMark]
-    revision: int
+    revision: StrictInt
 
 
 @router.get("/videos/{video}/marks", response_model=answers.Marks)

@@ -15,9 +15,10 @@ from starlette.formparsers import MultiPartException
 
 from mmcc.api import Model
 from mmcc.app import answers
-from mmcc.app.common import answer, of_request, read_json_body, validated
+from mmcc.app.common import answer, of_request, read_json_body, require_node, validated
 from mmcc.app.explorer import Explorer
 from mmcc.app.failures import Failure
+from mmcc.app.worker import Urgency
 from mmcc.errors import InputError
 from mmcc.tools.footage import Footage
 from mmcc.tools.library import key_of
@@ -25,6 +26,7 @@ from mmcc.tools.orders import Unshuffled
 from mmcc.tools.search import Hit, Searcher
 
 _HITS = 12
+_NO_PHOTO: dict[int | str, dict[str, Any]] = {415: {"model": answers.Error}}
 _STARTS = {  # of a photo: the name that its decoder expects
     b"\xff\xd8\xff": ".jpg",
     b"\x89PNG\r\n\x1a\n": ".png",
@@ -39,7 +41,7 @@ class NextQuestion(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
     video: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
-    frame: Annotated[int, Field(ge=0)]
+    frame: Annotated[int, Field(ge=0, strict=True)]
     steps: Annotated[list[Annotated[str, StringConstraints(min_length=1, max_length=200)]], Field(max_length=200)] = []
     model: str | None = None
 
@@ -66,6 +68,7 @@ _PHOTOS_FORM = {
 @router.post(
     "/next",
     response_model=answers.Next,
+    responses=_NO_PHOTO,
     openapi_extra={
         "requestBody": {
             "required": True,
@@ -83,9 +86,7 @@ async def following(request: Request) -> Response:
         asked = validated(NextQuestion, await read_json_body(request))
         name, model = explorer.model(asked.model)
         footage = explorer.footage(asked.video)
-        if asked.frame >= len(footage.video.times):
-            count = len(footage.video.times)
-            raise Failure(404, "unknown_frame", f"The video has {count} frames, numbered from 0.")
+        require_node(footage, "vision", asked.frame)
         await explorer.ready(asked.video, name)
         return answer(await _next(explorer, name, model, footage, asked.frame, asked.steps))
     form = await _form(request, explorer, photos=1)
@@ -107,6 +108,8 @@ async def _next(
     def ask() -> dict[str, Any]:
         searcher = scan.searcher
         futures, pasts, warnings = _search(searcher, shown, frame) if searcher else ([], [], [])
+        if searcher is None and isinstance(shown, Path):
+            warnings = model.cautions(shown)  # whoever sends no photo need not wait for the library to hear it
         content: dict[str, Any] = {"futures": futures, "pasts": pasts, "steps": None, "none": None}
         if steps:
             if isinstance(shown, Footage):
@@ -120,7 +123,7 @@ async def _next(
         content["warning"] = " ".join(dict.fromkeys(warnings)) or None
         return content
 
-    found = await explorer.work(ask) if isinstance(shown, Path) else await explorer.ask(ask)
+    found = await explorer.ask(ask, Urgency.TASK if isinstance(shown, Path) else Urgency.QUESTION)
     return {**found, "library": scan.progress()}
 
 
@@ -151,6 +154,7 @@ def hit_json(hit: Hit) -> dict[str, Any]:
 @router.post(
     "/unshuffle",
     response_model=answers.Order,
+    responses=_NO_PHOTO,
     openapi_extra={"requestBody": {"required": True, "content": {"multipart/form-data": {"schema": _PHOTOS_FORM}}}},
 )
 async def unshuffle(request: Request) -> Response:
@@ -161,21 +165,21 @@ async def unshuffle(request: Request) -> Response:
     form = await _form(request, explorer, photos=explorer.limits.photos)
     try:
         _, model = explorer.model(_text(form, "model") or None)
-        given = [*form.getlist("photos"), *form.getlist("photos[]")]
         with TemporaryDirectory(prefix="mmcc-photos-") as folder:
-            paths = await _save(given, Path(folder), explorer, least=2)
+            paths = await _save(form.getlist("photos"), Path(folder), explorer, least=2)
 
             def passing(items: list[str]) -> Iterator[str]:
                 for item in items:
                     explorer.worker.between(0.0)
                     yield item
 
-            found = await explorer.work(lambda: model.unshuffle(paths, progress=passing))
+            found = await explorer.ask(lambda: model.unshuffle(paths, progress=passing), Urgency.TASK)
     finally:
         await form.close()
     if found.skipped:
-        cause = "; ".join(f"{Path(each.path).name}: {each.reason}" for each in found.skipped[:3])
-        raise Failure(422, "photo", cause, "Leave it out, or export it again.")
+        reasons = [(Path(each.path).stem.capitalize(), each.reason.partition(". ")[0]) for each in found.skipped[:3]]
+        cause = " ".join(f"{photo} {reason}." for photo, reason in reasons)
+        raise Failure(422, "photo", cause, "Leave it out, or export it again as JPEG.")
     return answer(order_json(found.sets[0], [path.name for path in paths]))
 
 

@@ -5,22 +5,26 @@ from __future__ import annotations
 import asyncio
 from typing import Annotated, Any, Literal, NamedTuple
 
+import numpy as np
 from fastapi import APIRouter, Query, Request, Response
 
 from mmcc.api import Model
 from mmcc.app import answers
-from mmcc.app.common import Id, answer, encoded, of_request
+from mmcc.app.common import Id, answer, encoded, of_request, require_node
 from mmcc.app.explorer import Explorer, Ready
 from mmcc.app.failures import Failure
 from mmcc.app.scan import apart
+from mmcc.app.worker import Urgency
 from mmcc.report.chapters import FEWEST, SHORTEST
 from mmcc.report.export import export_file
 from mmcc.tools.library import key_of
 from mmcc.tools.transitions import GAP, Change
-from mmcc.tools.walks import FreeWalk
+from mmcc.tools.walks import COLDEST, HOTTEST, FreeWalk
 
 Direction = Literal["forward", "backward", "both"]
-Temperature = Annotated[float | None, Query(gt=0, le=10, description="of every edge; by default the model's own")]
+Temperature = Annotated[
+    float | None, Query(ge=COLDEST, le=HOTTEST, description="of every edge; by default the model's own")
+]
 Index = Annotated[int, Query(ge=0, le=10_000_000, description="of a frame or an utterance, from 0")]
 Top = Annotated[int, Query(ge=1, le=100)]
 Gap = Annotated[float, Query(ge=0, le=3600, description="seconds at least between before and after")]
@@ -84,6 +88,7 @@ async def _cycle(explorer: Explorer, video: str, model: str | None, asked: Asked
     key = ("cycle", video, name, asked)
     if (kept := explorer.kept.get(key)) is not None:
         return kept
+    require_node(explorer.footage(video), asked.modality, asked.node)
     ready = await explorer.ready(video, name)
     found = await explorer.ask(lambda: encoded(_both_ways(opened, name, ready, asked)))
     explorer.kept.put(key, found, len(found))
@@ -146,10 +151,12 @@ async def transitions(request: Request, video: Id, top: Top = 10, gap: Gap = GAP
     ready = await explorer.ready(video, name)
 
     def find() -> bytes:
-        changes = opened.transitions(ready.seen.footage, top=top, gap=gap)
+        footage = ready.seen.footage
+        long_enough = np.ptp(footage.video.times) >= gap  # else there is no pair to look for
+        changes = opened.transitions(footage, top=top, gap=gap) if long_enough else []
         return encoded({"changes": [change_json(each) for each in changes], "warning": ready.warning, "library": None})
 
-    found = await explorer.ask(find)
+    found = await explorer.ask(find, Urgency.TASK)
     explorer.kept.put(key, found, len(found))
     return answer(found)
 
@@ -194,7 +201,7 @@ async def export(
     explorer = of_request(request)
     which, opened = explorer.model(model)
     ready = await explorer.ready(video, which)
-    found = await explorer.ask(lambda: opened.changes(ready.seen.footage, top=top))
+    found = await explorer.ask(lambda: opened.changes(ready.seen.footage, top=top), Urgency.TASK)
     content = await asyncio.to_thread(export_file, name, found, top, ready.cautions)  # stills are decoded, by workers
     if content is None:
         cause = f"YouTube needs {FEWEST} chapters of {SHORTEST:g} s, and this video has no room for them."

@@ -107,7 +107,10 @@ class Guard:
 
     def _let_in(self, scope: Scope) -> Response | None:
         """For the address with the token: the same one without it, and a cookie."""
-        words = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True, max_num_fields=100)
+        try:
+            words = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True, max_num_fields=100)
+        except ValueError:  # more than that: no address that was printed
+            return None
         if scope["method"] != "GET" or not any(name == "token" and self._is_token(value) for name, value in words):
             return None
         rest = urlencode([(name, value) for name, value in words if name != "token"])

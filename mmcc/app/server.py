@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import logging
 import secrets
 import socket
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -50,6 +52,7 @@ def create_app(explorer: Explorer, *, hosts: Sequence[str] = LOCAL, token: str |
         responses=_ERRORS,
     )
     app.state.explorer = explorer
+    logging.getLogger("python_multipart").setLevel(logging.ERROR)  # of a bad form the one who sent it is told
     add_handlers(app)
     for router in (videos.router, questions.router, photos.router, marking.router):
         app.include_router(router, prefix=_PREFIX)
@@ -133,7 +136,8 @@ def _listen(host: str, port: int) -> socket.socket:
         listening.bind(address)
         listening.listen(256)
     except OSError as error:
-        remedy = "Choose another --port." if error.errno else "Choose another --host."
+        taken = error.errno in (errno.EADDRINUSE, errno.EACCES)
+        remedy = "Choose another --port." if taken else "Choose a --host that this machine has."
         raise InputError(f"{host}:{port}", f"cannot be listened at ({error.strerror or error})", remedy) from None
     listening.set_inheritable(False)
     return listening

@@ -12,7 +12,7 @@ from fastapi import APIRouter, Query, Request, Response
 
 from mmcc import __version__
 from mmcc.app import answers
-from mmcc.app.common import Id, answer, given, of_request
+from mmcc.app.common import Id, answer, given, of_request, require_node
 from mmcc.app.explorer import Explorer
 from mmcc.app.failures import Failure
 from mmcc.app.ranges import FileAnswer, OpenedFile
@@ -183,9 +183,7 @@ def frame(
     """A frame as it is stored, or smaller."""
     explorer = of_request(request)
     footage = explorer.footage(video)
-    if not 0 <= frame < len(footage.video.times):
-        count = len(footage.video.times)
-        raise Failure(404, "unknown_frame", f"The video has {count} frames, numbered from 0.", None)
+    require_node(footage, "vision", frame)
     key = ("frame", footage.key, frame, width)
     return _picture(explorer, request, key, lambda: frame_jpeg(footage, frame, width))
 
@@ -202,9 +200,8 @@ def strip(
     """Every `step`-th frame from `first` on, `count` of them or as many as there are, beside each other in one JPEG."""
     explorer = of_request(request)
     footage = explorer.footage(video)
+    require_node(footage, "vision", first)
     frames = range(first, len(footage.video.times), step)[:count]
-    if not frames:
-        raise Failure(404, "unknown_frame", f"The video has {len(footage.video.times)} frames, numbered from 0.", None)
     key = ("strip", footage.key, first, count, width, step)
     return _picture(explorer, request, key, lambda: strip_jpeg(footage, frames, width))
 

@@ -19,8 +19,9 @@ class Urgency(IntEnum):
     """What passes what."""
 
     QUESTION = 0  # answered in milliseconds
-    WORK = 1  # somebody waits for it: a video to embed, photos to look at
-    BACKGROUND = 2  # nobody waits: the rest of the library
+    TASK = 1  # in a second or some: photos to look at, the changes of a video
+    WORK = 2  # a video to embed
+    BACKGROUND = 3  # nobody waits: the rest of the library
 
 
 class Stopped(Failure):

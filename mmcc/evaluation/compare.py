@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from mmcc.corpus import Corpus
 from mmcc.errors import InputError
-from mmcc.evaluation.evaluate import Evaluation, evaluate
+from mmcc.evaluation.evaluate import Evaluation, evaluate, open_source
 from mmcc.evaluation.evaluator import Bars
 from mmcc.evaluation.results import SCHEMA
 from mmcc.metrics import Interval, PerVideo, paired_difference
@@ -64,6 +65,7 @@ def compare(
 ) -> Comparison:
     """Evaluate both models, and compare every figure that both have. InputError if they have none in common."""
     asked = None if tasks is None else list(tasks)
+    open_source(other, Corpus.open(corpus))  # else its absence would be told after minutes of measuring the first
     first, second = (evaluate(each, corpus, tasks=asked, on=on, bars=bars) for each in (one, other))
     return compared(first, second)
 

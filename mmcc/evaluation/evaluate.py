@@ -68,7 +68,7 @@ def evaluate(
     """
     asked = find_tasks(tasks)
     opened = Corpus.open(corpus)
-    adapter, found = _open(source, opened, checkpoint, imagenet)
+    adapter, found = open_source(source, opened, checkpoint, imagenet)
     if isinstance(adapter, TrainedAdapter):
         opened = if_embedded(opened, adapter.model.config)
     held_out = found.setting("data.held_out", DataConfig.held_out) if found else DataConfig.held_out
@@ -98,9 +98,10 @@ def find_tasks(names: Iterable[str] | None = None) -> list[EvaluationTask]:
     return list(dict.fromkeys(task for name in wanted for task in choices[name]))
 
 
-def _open(
-    source: str, corpus: Corpus, which: str | int, imagenet: Path | None
+def open_source(
+    source: str, corpus: Corpus, which: str | int = BEST, imagenet: Path | None = None
 ) -> tuple[ModelAdapter, Checkpoint | None]:
+    """A model by its folder or its name; InputError if there is none."""
     if source == IMAGENET and imagenet:
         return imagenet_adapter(corpus, weights=imagenet), None
     if with_shipped(source).is_dir():

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from mmcc.evaluation.adapter import Embedding, ModelAdapter
 
 _SPACES = ("z", "pi")
+_PER_CORE = 4  # pictures: a batch of mmcc.backbones
 
 
 def embed(footage: Footage, model: ToolModel) -> Answer:
@@ -28,8 +29,9 @@ def embed(footage: Footage, model: ToolModel) -> Answer:
     from mmcc.evaluation.embedding import embed_videos
 
     corpus, count = stored_vectors(model, footage.corpus, footage.video), len(footage.video.times)
-    adapter = _AsTrained(model, -(-count // AT_ONCE))
-    (video,) = embed_videos(cast("ModelAdapter", adapter), corpus, [footage.video.id], batch_size=AT_ONCE)
+    at_once = _frames_at_once(model)
+    adapter = _AsTrained(model, -(-count // at_once))
+    (video,) = embed_videos(cast("ModelAdapter", adapter), corpus, [footage.video.id], batch_size=at_once)
     sides = {"": video.frames, "text_": video.utterances}
     arrays = {
         f"{side}{name}": getattr(nodes, name).numpy() for side, nodes in sides.items() if nodes for name in _SPACES
@@ -37,6 +39,13 @@ def embed(footage: Footage, model: ToolModel) -> Answer:
     if adapter.vectors:
         arrays["vectors"] = np.concatenate(adapter.vectors)[some_frames(count)]
     return Answer(arrays, _words(footage, model))
+
+
+def _frames_at_once(model: ToolModel) -> int:
+    """A frozen encoder takes a tenth of a second for a few pictures per core, and gains nothing by more of them."""
+    import torch
+
+    return min(AT_ONCE, _PER_CORE * torch.get_num_threads()) if model.frozen_encoder else AT_ONCE
 
 
 def _words(footage: Footage, model: ToolModel) -> dict[str, int]:

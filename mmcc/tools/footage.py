@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 # the kitchen's 171 test videos π has a cosine of 0.997 (1 % below 0.987), and Kendall's τ is 0.169 for 0.167 by path,
 # 0.275 for 0.272 by all pairs.
 LOOKABLE = 144
-AT_ONCE = 64  # frames: a few seconds of a pretrained encoder, so that a bar moves
+AT_ONCE = 64  # pictures embedded together
 _SOME = 32
 SAID_WITHIN = 2.0  # seconds: what is said further away is not being said then
 Begin = Callable[[int], "Progress"]  # from the number of videos to read, as mmcc.progress.file_progress makes it

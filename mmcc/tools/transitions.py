@@ -12,7 +12,7 @@ Shapes: n frames, T transitions, k utterances.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -31,7 +31,7 @@ CLEAR = 2.0  # times chance from which a change counts as clear: in a still vide
 KEPT = 100  # pairs cached per video; a smaller request is answered from these
 WINDOW = 10.0  # seconds: two pairs that begin and end within it show the same change
 GAP = 3.0  # seconds between before and after: what is nearer is one moment seen twice
-_AT_ONCE = 64  # frames looked at together for blank ones
+_AT_ONCE = 16  # frames looked at together for blank ones: a server answers others in between
 Progress = Callable[[list[str]], Iterable[str]]
 
 
@@ -186,7 +186,7 @@ def _compute(model: ToolModel, footage: Footage, cache: Cache, asked: _Asked) ->
     from mmcc.evaluation.transitions import salient_transitions
 
     video = footage.embedded(model, cache)
-    blank = np.zeros(len(video.times), bool) if asked.keep_blank else _blank_frames(footage, cache)
+    blank = np.zeros(len(video.times), bool) if asked.keep_blank else _blank_frames(model, footage, cache)
     found = salient_transitions(
         model.adapter,
         video,
@@ -210,19 +210,18 @@ def _compute(model: ToolModel, footage: Footage, cache: Cache, asked: _Asked) ->
     return Answer(arrays, {**facts, "blank": int(blank.sum())})
 
 
-def _blank_frames(footage: Footage, cache: Cache) -> NDArray[np.bool_]:
-    """[n]: which frames of a video show nothing; vectors cannot tell."""
+def _blank_frames(model: ToolModel, footage: Footage, cache: Cache) -> NDArray[np.bool_]:
+    """[n]: which frames of a video show nothing; vectors cannot tell. `model.between` is called before each batch."""
     count = len(footage.video.times)
     if footage.corpus.manifest.encoding == "float32":
         return np.zeros(count, bool)
 
-    def make() -> Answer:
-        parts = (
-            np.asarray(footage.video.frames(first, min(first + _AT_ONCE, count))) for first in range(0, count, _AT_ONCE)
-        )
-        return Answer({"blank": blank_frames(parts)})
+    def parts() -> Iterator[NDArray[np.uint8]]:
+        for first in range(0, count, _AT_ONCE):
+            model.between(1.0)  # all of the video is embedded by now
+            yield np.asarray(footage.video.frames(first, min(first + _AT_ONCE, count)))
 
-    return cache.remember("blank", [footage.key], make).arrays["blank"]
+    return cache.remember("blank", [footage.key], lambda: Answer({"blank": blank_frames(parts())})).arrays["blank"]
 
 
 def _log_chance(frames: int, has_past: bool) -> float:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from mmcc.errors import InputError
+from mmcc.errors import InputError, UsageError
 from mmcc.tools.cache import Cache
 from mmcc.tools.cycles import OTHER, TEXT, VISION, require_cycles
 from mmcc.tools.footage import Footage
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from mmcc.objectives.config import CycleConfig
     from mmcc.objectives.losses import Dynamics
 
+COLDEST, HOTTEST = 1e-3, 10.0  # temperatures: beyond them all weight is on one node, or on all alike
 _TRAINED: dict[str, CycleConfig] = {}  # by a model's checksum
 
 
@@ -108,12 +109,14 @@ def walk(
     model: ToolModel, seen: SeenVideo, cache: Cache, modality: str, index: int, settings: WalkSettings | None = None
 ) -> FreeWalk:
     """The cycle from a frame, or from an utterance. InputError for a model that follows no cycles, and for a node that
-    there is not."""
+    there is not; UsageError for a temperature that is out of range."""
     from mmcc.evaluation.cycle_walk import walk_from
 
     asked, own = settings or WalkSettings(), _as_trained(model, cache)
     node = _node(seen, modality, index)
     temperature = own.temperature if asked.temperature is None else asked.temperature
+    if asked.temperature is not None and not COLDEST <= temperature <= HOTTEST:
+        raise UsageError(f"temperature: choose one from {COLDEST:g} to {HOTTEST:g}, not {temperature:g}.")
     unimodal = own.p_unimodal == 1 if asked.unimodal is None else asked.unimodal or own.p_unimodal == 1
     found = walk_from(
         cast("Dynamics", cast(Any, model.adapter).model),

@@ -1,32 +1,14 @@
 """A browser on the real server, for the tests of the page. Nothing here runs where there is no browser."""
 
 import shutil
-import socket
 from collections.abc import Callable, Iterator
-from threading import Thread
+from itertools import pairwise
 
 import pytest
-import uvicorn
 from playwright.sync_api import Browser, Page, sync_playwright
-
-from mmcc.app.explorer import Explorer
-from mmcc.app.server import create_app
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 Open = Callable[..., Page]
-
-
-@pytest.fixture(scope="module")
-def address(explorer: Explorer) -> Iterator[str]:
-    listening = socket.create_server(("127.0.0.1", 0))
-    # Its end must not close the explorer, which other tests share.
-    server = uvicorn.Server(uvicorn.Config(create_app(explorer), log_level="error", lifespan="off", ws="none"))
-    thread = Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{listening.getsockname()[1]}/"
-    server.should_exit = True
-    thread.join(10)
-    listening.close()
 
 
 @pytest.fixture(scope="module")
@@ -44,10 +26,18 @@ def open_page(browser: Browser, address: str) -> Iterator[Open]:
     contexts, complaints = [], []
 
     def visit(
-        place: str = "#/", *, width: int = 1280, theme: str = "light", may_fail: bool = False, before=lambda page: None
+        place: str = "#/",
+        *,
+        width: int = 1280,
+        theme: str = "light",
+        touch: bool = False,
+        may_fail: bool = False,
+        before=lambda page: None,
     ) -> Page:
         size = {"width": width, "height": 900}
-        context = browser.new_context(viewport=size, color_scheme=theme, reduced_motion="reduce")
+        context = browser.new_context(
+            viewport=size, color_scheme=theme, reduced_motion="reduce", has_touch=touch, is_mobile=touch
+        )
         contexts.append(context)
         context.set_default_timeout(60_000)
         page = context.new_page()
@@ -78,3 +68,26 @@ def until(page: Page, expression: str) -> None:
             return
         page.wait_for_timeout(50)
     raise AssertionError(f"never true: {expression}")
+
+
+def drag_by_finger(page: Page, *way: tuple[float, float]) -> None:
+    """A finger goes down at the first place, moves along the rest, and is lifted at the last."""
+    screen = page.context.new_cdp_session(page)
+
+    def send(kind: str, *at: tuple[float, float]) -> None:
+        points = [{"x": x, "y": y} for x, y in at]
+        screen.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+    send("touchStart", way[0])
+    for (x, y), (then_x, then_y) in pairwise(way):
+        for step in range(1, 11):
+            send("touchMove", (x + (then_x - x) * step / 10, y + (then_y - y) * step / 10))
+    send("touchEnd")
+    screen.detach()
+
+
+def middle(page: Page, place: str, nth: int = 0) -> tuple[float, float]:
+    """Of an element, on the screen."""
+    page.locator(place).nth(nth).scroll_into_view_if_needed()
+    box = page.locator(place).nth(nth).bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2

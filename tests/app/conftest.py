@@ -1,12 +1,16 @@
-"""An explorer of eight kitchen videos and a small model, and a client that asks it over HTTP."""
+"""An explorer of eight kitchen videos and a small model, a client that asks it, and a server that others ask."""
 
+import socket
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
 pytest.importorskip("fastapi", reason="needs the extra app")
 
+import uvicorn
 from fastapi.testclient import TestClient
 
 from mmcc.app.explorer import Explorer
@@ -32,6 +36,25 @@ def explorer(kitchen_footage, tmp_path_factory: pytest.TempPathFactory) -> Itera
 @pytest.fixture(scope="session")
 def client(explorer: Explorer) -> Iterator[TestClient]:
     with TestClient(create_app(explorer), base_url="http://127.0.0.1:8765", raise_server_exceptions=False) as found:
+        yield found
+
+
+@contextmanager
+def serving(explorer: Explorer) -> Iterator[str]:
+    """The address of a server, whose end does not close the explorer: tests share it."""
+    listening = socket.create_server(("127.0.0.1", 0))
+    server = uvicorn.Server(uvicorn.Config(create_app(explorer), log_level="error", lifespan="off", ws="none"))
+    thread = Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{listening.getsockname()[1]}/"
+    server.should_exit = True
+    thread.join(10)
+    listening.close()
+
+
+@pytest.fixture(scope="module")
+def address(explorer: Explorer) -> Iterator[str]:
+    with serving(explorer) as found:
         yield found
 
 

@@ -45,6 +45,8 @@ def test_what_the_format_has_no_room_for_is_refused(client, video):
         {"marks": [{"step": 1, "start": 0, "end": 1e300}]},
         {"marks": "all"},
         {"revision": "x"},
+        {"revision": False},
+        {"marks": [{"step": 1, "start": False, "end": 1}]},
         {"path": "/etc/passwd"},
     ):
         found = client.put(place, json={**good, **change})

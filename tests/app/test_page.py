@@ -17,7 +17,7 @@ from mmcc.app.explorer import Explorer
 from tests.app import browsing
 from tests.app.browsing import CHROMIUM, Open, until, walked
 
-address, browser, open_page = browsing.address, browsing.browser, browsing.open_page  # fixtures
+browser, open_page = browsing.browser, browsing.open_page  # fixtures
 pytestmark = [
     pytest.mark.slow,  # a browser
     pytest.mark.skipif(CHROMIUM is None, reason="needs chromium (apt-get install chromium)"),
@@ -184,6 +184,8 @@ def test_unshuffle_orders_and_takes_corrections(open_page: Open, photos: list[by
     assert archive.read(archive.namelist()[0]) == photos[int(names(page)[0][0])]
     page.get_by_role("button", name="The model's order").click()
     assert names(page) == found
+    page.get_by_label(f"Remove {found[1]}").click()
+    assert names(page) == [found[0], *found[2:]]
 
 
 def test_two_models_on_one_timeline(open_page: Open, video: str):

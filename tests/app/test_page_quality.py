@@ -2,8 +2,10 @@
 
 import json
 import os
+import shutil
 import subprocess
 import tarfile
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -11,12 +13,14 @@ import pytest
 pytest.importorskip("fastapi", reason="needs the extra app")
 pytest.importorskip("playwright.sync_api", reason="needs playwright (the extra page)")
 
-from playwright.sync_api import Page, Route
+from playwright.sync_api import Browser, Page, Route
 
+from mmcc.app.server import open_explorer
 from tests.app import browsing
-from tests.app.browsing import CHROMIUM, Open, until, walked
+from tests.app.browsing import CHROMIUM, Open, drag_by_finger, middle, until, walked
+from tests.app.conftest import serving
 
-address, browser, open_page = browsing.address, browsing.browser, browsing.open_page  # fixtures
+browser, open_page = browsing.browser, browsing.open_page  # fixtures
 pytestmark = [
     pytest.mark.slow,  # a browser
     pytest.mark.skipif(CHROMIUM is None, reason="needs chromium (apt-get install chromium)"),
@@ -53,6 +57,23 @@ HOSTILE = [
     "]]><!--",
     "a\u0301" * 200,
 ] * 7
+
+
+NAMES = [  # of files: what no name can have is the slash and NUL
+    *(text.replace("/", "\u2215").replace("\x00", "")[:100] for text in HOSTILE),
+    "../../../etc/passwd",
+    "..\\..\\boot.ini",
+    "line\nbreak\r\nand\ttab",
+    "photo\u202egpj.exe",
+    "\u2066isolated\u2069",
+    "quotes \"'`",
+    "con",
+    "%2e%2e%2f",
+    " ",
+    "-rf *",
+    "$(hacked)",
+    "\U0001f469\u200d\U0001f373",
+]
 
 
 @pytest.fixture(scope="module")
@@ -130,6 +151,103 @@ def test_what_others_wrote_is_shown_as_text(open_page: Open, video: str):
         == 0
     )
     assert not page.evaluate("window.wasHacked")
+
+
+def test_names_of_files_are_shown_as_text(open_page: Open, photos: list[bytes]):
+    """Of photos: as they are in the page, and harmless in the archive of numbered copies."""
+    assert len(NAMES) >= 200
+    page = open_page("#/unshuffle", before=lambda page: page.add_init_script("window.hacked = () => { hacks++ }"))
+    for first in range(0, len(NAMES), 30):
+        names = [f"{name}.jpg" for name in NAMES[first : first + 30]]
+        files = [
+            {"name": name, "mimeType": "image/jpeg", "buffer": photos[at % len(photos)]}
+            for at, name in enumerate(names)
+        ]
+        page.locator("input[type=file]").set_input_files(files)
+        until(page, "document.querySelector('#tray-help').hidden === false")
+        text = "[...document.querySelectorAll('.photo-name')].map((each) => each.textContent)"
+        shown = page.evaluate(text)
+        given = page.evaluate("[...document.querySelectorAll('.photo')].map((each) => each.ariaLabel)")
+        assert len(shown) == len(names) and {name[-12:] for name in shown} == {name[-12:] for name in names}
+        assert all(label.endswith(name) for label, name in zip(given, shown, strict=True))
+        with page.expect_download() as copies:
+            page.get_by_role("button", name="Numbered copies").click()
+        for name in zipfile.ZipFile(copies.value.path()).namelist():
+            assert name.isprintable() and not set(name) & set('/\\:*?"<>|') and name[:2].isdigit()
+        page.get_by_role("button", name="Clear").click()
+    assert not page.evaluate("typeof hacks !== 'undefined'")
+    assert page.evaluate("document.querySelectorAll('main script, main iframe, main [onerror]').length") == 0
+
+
+def test_a_folder_of_hostile_names_can_be_browsed(browser: Browser, kitchen_footage, tmp_path, monkeypatch):
+    """Of videos: from the disk through the API to the page."""
+    monkeypatch.setenv("MMCC_CACHE", str(tmp_path / "cache"))
+    folder = tmp_path / "<b>videos"
+    folder.mkdir()
+    shortest = min(kitchen_footage.videos, key=lambda path: path.stat().st_size)
+    for name in NAMES[:: len(NAMES) // 12] + NAMES[-12:]:
+        shutil.copy(shortest, folder / f"{name.replace('/', '_')}.mp4")
+    (folder / "outside.mp4").symlink_to("/etc/passwd")
+    (folder / "loop.mp4").symlink_to(folder)
+    explorer = open_explorer(str(kitchen_footage.run), folder)
+    try:
+        with serving(explorer) as address:
+            page = browser.new_context().new_page()
+            complaints = []
+            page.on("pageerror", lambda error: complaints.append(str(error)))
+            page.on("console", lambda said: complaints.append(said.text) if said.type == "error" else None)
+            page.goto(address)
+            until(page, f"document.querySelectorAll('.card').length === {len(explorer.library)}")
+            assert page.locator("h1").inner_text() == "<b>videos"
+            titles = page.evaluate("[...document.querySelectorAll('.card-title')].map((each) => each.textContent)")
+            assert sorted(titles) == sorted(card.title for card in explorer.library.cards)
+            assert not set("".join(titles)) & set("\n\r\t\u202e\u2066\u2069") and "outside" not in titles
+            for place in range(len(titles)):
+                page.goto(f"{address}#/video/{explorer.library.cards[place].key}")
+                walked(page)
+                assert page.evaluate("document.querySelector('h1').textContent") == explorer.library.cards[place].title
+            assert not complaints
+    finally:
+        explorer.close()
+
+
+def test_a_finger_drags_photos_in_any_direction(open_page: Open, photos: list[bytes]):
+    page = open_page("#/unshuffle", width=380, touch=True)
+    given = [{"name": f"{n}.jpg", "mimeType": "image/jpeg", "buffer": photo} for n, photo in enumerate(photos)]
+    page.locator("input[type=file]").set_input_files(given)
+    until(page, "document.querySelector('#tray-help').hidden === false")
+    names = "[...document.querySelectorAll('.photo-name')].map((each) => each.textContent)"
+    before, scrolled = page.evaluate(names), page.evaluate("scrollY")
+    third = middle(page, ".photo", 2)
+    drag_by_finger(page, middle(page, ".grip", 1), third)
+    assert page.evaluate(names) == [before[0], before[2], before[1], before[3]]
+    assert page.locator(".lifted").count() == 0
+    page.evaluate("scrollTo(0, 0)")
+    x, y = middle(page, ".photo", 0)
+    drag_by_finger(page, (x, y), (x, y - 150))  # beside the grip a finger scrolls, as everywhere
+    until(page, f"scrollY > {scrolled}")
+    assert page.evaluate(names) == [before[0], before[2], before[1], before[3]]
+
+
+def test_a_finger_drags_along_the_timeline(open_page: Open, video: str):
+    page = walked(open_page(f"#/video/{video}?t=10", width=380, touch=True))
+    x, y = middle(page, ".film")
+    drag_by_finger(page, (x - 60, y), (x + 60, y))  # the walk follows
+    until(page, "Number(document.querySelector('.tl-slider').ariaValueNow) > 100")
+    start = page.locator(".tl-slider").get_attribute("aria-valuetext")
+    until(page, "location.hash.includes('t=') && !location.hash.includes('t=10')")
+    axis = page.locator(".lane-axis").bounding_box()
+    drag_by_finger(page, (axis["x"] + 200, axis["y"] + 12), (axis["x"] + 20, axis["y"] + 12))  # the player follows
+    until(page, "document.querySelector('video').currentTime < 30")
+    assert page.locator(".tl-slider").get_attribute("aria-valuetext") == start
+    assert page.evaluate("getComputedStyle(document.querySelector('.lane-film')).touchAction") == "pan-y"
+    page.locator("#zoom").fill("50")  # then a finger pans
+    assert page.evaluate("getComputedStyle(document.querySelector('.lane-film')).touchAction") == "auto"
+    x = middle(page, ".tl-scroll")[0]
+    left = page.evaluate("document.querySelector('.tl-scroll').scrollLeft")
+    drag_by_finger(page, (x + 80, y), (x - 80, y))
+    until(page, f"document.querySelector('.tl-scroll').scrollLeft > {left} + 50")
+    assert page.locator(".tl-slider").get_attribute("aria-valuetext") == start
 
 
 def test_appearance_follows_the_system_until_somebody_chooses(open_page: Open):

@@ -5,6 +5,7 @@ import struct
 import tempfile
 import zlib
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -59,6 +60,14 @@ def test_what_follows_a_photo(client, photos):
     assert len(found["steps"]) + len(found["warning"] or "") > 0 and found["library"]["total"] == 8
 
 
+def test_a_photo_is_refused_before_the_library_is_embedded(client, explorer, photos, monkeypatch):
+    """Else whoever sends one that is broken waits for minutes to hear it."""
+    scan = SimpleNamespace(searcher=None, progress=lambda: {"state": "embedding"})
+    monkeypatch.setattr(type(explorer), "scan", lambda self, name: scan)
+    for photo, status in ((photos[0], 200), (photos[0][:200], 422)):
+        assert client.post(f"{API}/next", files=parts([photo], "photo")).status_code == status
+
+
 @pytest.mark.parametrize(
     ("content", "status", "code"),
     [
@@ -80,6 +89,8 @@ def test_what_is_no_photo_is_refused(client, photos, content, status, code):
         assert found.status_code == status, found.text
         assert found.json()["error"]["code"] in (code, "input")
         assert "/tmp" not in found.text and "mmcc-photo" not in found.text
+        if place == "unshuffle":
+            assert found.json()["error"]["cause"].startswith("Photo 3 ")
 
 
 def test_too_few_too_many_and_other_forms(client, photos):

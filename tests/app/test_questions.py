@@ -47,9 +47,11 @@ def test_one_direction_and_the_end_of_a_video(client, explorer, video):
 @pytest.mark.parametrize(
     ("question", "status"),
     [
-        ("cycle?index=99999", 422),
+        ("cycle?index=99999", 404),
+        ("cycle?index=99999&modality=text", 404),
         ("cycle?index=-1", 422),
         ("cycle?index=1&temperature=0", 422),
+        ("cycle?index=1&temperature=5e-324", 422),
         ("cycle?index=1&temperature=nan", 422),
         ("cycle?index=1&modality=smell", 422),
         ("cycle?index=1&model=nobody", 404),
@@ -76,6 +78,11 @@ def test_changes_of_a_video_are_those_of_the_python_api(client, explorer, video)
         (each.from_frame, each.to_frame, each.score) for each in same
     ]
     assert all(each["to_time"] - each["from_time"] >= 5 for each in found["changes"])
+
+
+def test_a_video_too_short_for_any_pair_has_none(client, video):
+    found = checked(answers.Changes, client.get(f"{API}/videos/{video}/transitions?gap=3600"))
+    assert found["changes"] == []
 
 
 def test_chapters_and_a_guide_are_downloads(client, video):

@@ -63,10 +63,13 @@ def test_every_answer_has_the_headers_that_keep_pages_apart(client, video):
         assert "access-control-allow-origin" not in headers and "server" not in headers
     preflight = client.options(f"{API}/about", headers={"origin": "http://evil.example"})
     assert preflight.status_code == 405 and "access-control-allow-origin" not in preflight.headers
+    assert preflight.headers["allow"] == "GET"
+    assert client.delete(f"{API}/videos/{video}/marks").headers["allow"] == "GET, PUT"  # two routes at one address
 
 
 def test_without_the_token_nothing_is_told(guarded):
-    for place in ("/", f"{API}/about", f"{API}/openapi.json", "/static/nothing", f"{API}/about?token=wrong"):
+    many = "/?" + "a=1&" * 500
+    for place in ("/", f"{API}/about", f"{API}/openapi.json", "/static/nothing", f"{API}/about?token=wrong", many):
         found = guarded.get(place)
         assert (found.status_code, found.json()["error"]["code"]) == (401, "token")
     for headers in (

@@ -65,6 +65,9 @@ def test_a_port_that_is_taken_and_a_library_that_is_not_there(kitchen_footage, t
         port = str(taken.getsockname()[1])
         assert main(["serve", str(kitchen_footage.run), str(kitchen_footage.corpus), "--port", port]) == 3
     assert "another --port" in capsys.readouterr().err
+    for host in ("192.0.2.1", "no.such.name.invalid"):
+        words = ["serve", str(kitchen_footage.run), str(kitchen_footage.corpus), "--port", "0", "--host", host]
+        assert main(words) == 3 and "--host" in capsys.readouterr().err
     with pytest.raises(InputError):
         open_explorer(str(kitchen_footage.run), tmp_path / "nowhere")
     with pytest.raises(InputError):

@@ -67,3 +67,9 @@ def test_on_the_command_line(kitchen_footage, capsys):
     figure = content["tasks"]["anticipation"]["recall@5"]
     assert figure["difference"]["mean"] == pytest.approx(figure["one"] - figure["other"])
     assert main([*words[:-1], "nothing"]) == 2
+
+
+def test_a_second_model_that_is_not_there_is_told_before_the_first_is_measured(kitchen_footage, monkeypatch, capsys):
+    monkeypatch.setattr("mmcc.evaluation.compare.evaluate", lambda *_, **__: pytest.fail("measured"))
+    assert main(["compare", str(kitchen_footage.run), "nowhere", "--corpus", str(kitchen_footage.corpus)]) == 3
+    assert "nowhere: there is no such folder" in capsys.readouterr().err

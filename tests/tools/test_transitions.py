@@ -215,3 +215,13 @@ def test_a_video_of_nothing_is_skipped_with_the_remedy(kitchen, make_clip):
     clip = make_clip("black.mp4", seconds=5, picture="color=black:size={size}:rate={rate}")
     with pytest.raises(InputError, match=r"nothing but blank frames, fades and titles\. --keep-blank keeps them"):
         find_changes(kitchen.model(), kitchen.footage(clip), Cache(kitchen.cache))
+
+
+def test_others_pass_while_blank_frames_are_looked_for(tmp_path):
+    """Seconds of it, of a long video: a server answers questions between batches."""
+    told = []
+    video = SimpleNamespace(times=np.arange(40.0), frames=lambda first, end: np.zeros((end - first, 8, 8, 3), np.uint8))
+    corpus = SimpleNamespace(manifest=SimpleNamespace(encoding="jpeg"))
+    footage = SimpleNamespace(video=video, key="soup", corpus=corpus)
+    found = transitions._blank_frames(SimpleNamespace(between=told.append), footage, Cache(tmp_path))
+    assert found.all() and len(found) == 40 and told == [1.0] * 3

@@ -1,7 +1,7 @@
 /** Small helpers to build the page.
  *
- * Everything that comes from a corpus (titles, captions, names) enters the document through `h` and `text`, which
- * set textContent and attributes and never parse HTML: a caption with a <script> in it is shown, not run.
+ * Everything that comes from a corpus (titles, captions, names) enters the document through `h` and `foreign`, which
+ * set text and attributes and never parse HTML: a caption with a <script> in it is shown, not run.
  */
 
 const SVG = "http://www.w3.org/2000/svg";

@@ -12,7 +12,7 @@ export class Player {
     this.element = h("div", { class: "player" });
     this.fit(video.frames.width, video.frames.height); // until the file says more: a corpus may crop frames
     if (video.playable) this.useVideo(signal);
-    else this.useFrames("Shown as single frames: the source video is not here.");
+    else this.useFrames("Shown as single frames: no browser plays this format, or the file is gone.");
     signal.addEventListener("abort", () => this.stop());
   }
 

@@ -20,7 +20,17 @@ export function link(parts, query = {}) {
   return `#/${parts.map(encodeURIComponent).join("/")}${search}`;
 }
 
+let waiting;
+addEventListener("hashchange", () => clearTimeout(waiting)); // another view: the state of the former one is gone
+
 /** Change the address without a new view: the state of the present one. */
 export function rewrite(parts, query) {
+  clearTimeout(waiting);
   history.replaceState(null, "", link(parts, query));
+}
+
+/** The same once the state rests: browsers refuse an address that changes with every move of a finger. */
+export function rewriteSoon(parts, query) {
+  clearTimeout(waiting);
+  waiting = setTimeout(() => rewrite(parts, query), 150);
 }

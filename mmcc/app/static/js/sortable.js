@@ -2,6 +2,7 @@
 
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 const LIFT = 6; // pixels before a press becomes a drag
+const EDGE = 70; // pixels: a card held nearer to the edge of the window scrolls it
 
 /** Let every card of `list` glide from where it was before `change` to where it is after. */
 export function glide(list, change) {
@@ -45,15 +46,36 @@ export function sortable(list, move, signal) {
         lift(event);
       }
       held.at = [event.clientX, event.clientY];
-      follow();
-      const to = over(event);
-      if (to !== null && list.children[to] !== held.card) {
-        glide(list, () => move(held.card, to));
-        follow();
-      }
+      settle();
+      scrollAlong();
     },
     { signal },
   );
+
+  function settle() {
+    follow();
+    const to = over(...held.at);
+    if (to !== null && list.children[to] !== held.card) {
+      glide(list, () => move(held.card, to));
+      follow();
+    }
+  }
+
+  /** Near the upper or lower edge of the window the page moves on, as long as the card is held there. */
+  function scrollAlong() {
+    if (held?.scrolling) return;
+    const step = () => {
+      if (!held?.lifted) return;
+      const y = held.at[1];
+      const by = y < EDGE ? y - EDGE : Math.max(0, y - (innerHeight - EDGE));
+      held.scrolling = by !== 0;
+      if (!by) return;
+      scrollBy(0, by / 5);
+      settle();
+      requestAnimationFrame(step);
+    };
+    step();
+  }
 
   /** The card stays under the finger: where the list now wants it, plus the rest of the way. */
   function follow() {
@@ -70,7 +92,7 @@ export function sortable(list, move, signal) {
     list.setPointerCapture?.(event.pointerId);
   }
 
-  function over(event) {
+  function over(x, y) {
     const cards = [...list.children];
     const index = cards.findIndex((card) => {
       if (card === held.card) return false;
@@ -78,10 +100,10 @@ export function sortable(list, move, signal) {
       const box = card.getBoundingClientRect();
       return (
         !animated &&
-        event.clientX > box.left &&
-        event.clientX < box.right &&
-        event.clientY > box.top &&
-        event.clientY < box.bottom
+        x > box.left &&
+        x < box.right &&
+        y > box.top &&
+        y < box.bottom
       );
     });
     return index < 0 ? null : index;

@@ -26,7 +26,7 @@ export class Transcript {
         : h(
             "p",
             { class: "quiet small transcript-none" },
-            "Nobody speaks in this video, or it has no captions. Walks use pictures alone.",
+            "No captions, so walks use pictures alone. Captions are read from a .vtt or .srt file of the same name beside the video.",
           ),
     );
   }

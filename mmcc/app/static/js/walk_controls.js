@@ -7,7 +7,7 @@ const HOT = 1;
 
 export class WalkControls {
   constructor(timeline, ask) {
-    this.ask = ask;
+    Object.assign(this, { timeline, ask });
     this.warmth = null; // the model's own, until someone moves the slider
     this.heat = h("input", {
       type: "range",
@@ -27,7 +27,17 @@ export class WalkControls {
         ask();
       },
     });
-    this.constrain = h("input", { type: "checkbox", id: "constrain", checked: true, onchange: ask });
+    this.constrain = h("input", {
+      type: "checkbox",
+      id: "constrain",
+      checked: true,
+      "aria-describedby": "direction",
+      onchange: () => {
+        this.explain();
+        ask();
+      },
+    });
+    this.direction = h("p", { class: "quiet small", id: "direction" });
     this.zoom = h("input", {
       type: "range",
       id: "zoom",
@@ -46,7 +56,7 @@ export class WalkControls {
         "div",
         { class: "controls-head" },
         h("h2", {}, "Where a moment leads"),
-        h("p", { class: "quiet small" }, "Choose a picture or an utterance in the timeline."),
+        this.direction,
       ),
       h(
         "label",
@@ -57,7 +67,11 @@ export class WalkControls {
       ),
       h(
         "label",
-        { class: "check", title: "Predict from the start alone. Its counterparts are shown, but not used." },
+        {
+          class: "check",
+          title: "Predict from the start alone. Its counterparts are shown, but not used.",
+          hidden: !timeline.video.utterances.length, // there is but one
+        },
         this.unimodal,
         "One modality",
       ),
@@ -66,13 +80,22 @@ export class WalkControls {
         {
           class: "check",
           title:
-            "What comes after is looked for among later moments only, as in training. Without this the model has to know the direction by itself.",
+            "On: what comes after is looked for among later moments only, and what came before among earlier ones, as in training. Off: among all, as in mmcc cycles.",
         },
         this.constrain,
         "Respect time",
       ),
       h("label", { class: "slider", title: "Also: Ctrl and the wheel, or + and −" }, "Zoom", this.zoom),
     );
+    this.explain();
+  }
+
+  /** A start among later moments only looks surer than the model is: the page says which of the two is shown. */
+  explain() {
+    const words = this.timeline.video.utterances.length ? "a picture or an utterance" : "a picture";
+    this.direction.textContent = this.constrain.checked
+      ? `Choose ${words}. What comes after is looked for among later moments only, as in training.`
+      : `Choose ${words}. All moments are looked at, as in mmcc cycles: the model has to know by itself what is later.`;
   }
 
   get values() {

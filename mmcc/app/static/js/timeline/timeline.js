@@ -23,6 +23,7 @@ import { Heat } from "./heat.js";
 import { Scale, centre, nearest } from "./scale.js";
 
 const LATER = ["future", "future_counterpart", "back"];
+const DRAG = 4; // pixels before a press becomes a drag
 
 export class Timeline {
   /** `names` are the headings of the two walks; `pick(modality, index)` hears clicks, `seek(time)` the axis. */
@@ -32,10 +33,11 @@ export class Timeline {
     this.axis = svg("svg", { class: "axis", "aria-hidden": "true" });
     this.upper = new Arcs(video, scale, 1);
     this.lower = new Arcs(video, scale, -1);
+    this.later = video.utterances.length ? LATER : LATER.filter((role) => role !== "future_counterpart");
     this.heats = {
-      upper: new Heat(video, scale, 3),
+      upper: new Heat(video, scale, this.later.length),
       first: new Heat(video, scale, 1),
-      lower: new Heat(video, scale, 3),
+      lower: new Heat(video, scale, this.later.length),
     };
     this.film = new Filmstrip(video, scale);
     this.threads = new Threads(video, scale);
@@ -100,6 +102,12 @@ export class Timeline {
     this.scroller.addEventListener("scroll", () => this.scrolled(), { passive: true });
     this.content.addEventListener("click", (event) => this.clicked(event));
     this.content.addEventListener("pointermove", (event) => this.hover(event));
+    this.content.addEventListener("pointerdown", (event) => this.grab(event));
+    this.content.addEventListener("pointermove", (event) => this.drag(event));
+    for (const end of ["pointerup", "pointercancel"])
+      this.content.addEventListener(end, () => {
+        this.held = null;
+      });
     this.content.addEventListener("pointerleave", () => {
       this.loupe.hidden = true;
     });
@@ -132,6 +140,7 @@ export class Timeline {
     const { scale, scroller } = this;
     const offset = scale.x(about) - scroller.scrollLeft;
     scale.zoom = Math.min(Math.max(value, 1), this.mostZoom);
+    this.element.classList.toggle("zoomed", scale.zoom > 1);
     this.draw();
     scroller.scrollLeft = scale.x(about) - Math.min(Math.max(offset, 0), scale.view);
     this.onzoom?.(scale.zoom);
@@ -200,8 +209,8 @@ export class Timeline {
     this.upper.set(upper, directions[0]);
     this.lower.set(lower, directions[1]);
     this.threads.set([upper, lower], unimodal);
-    this.heats.upper.set(LATER.map((role) => edge(upper, role)));
-    this.heats.lower.set(LATER.map((role) => edge(lower, role)));
+    this.heats.upper.set(this.later.map((role) => edge(upper, role)));
+    this.heats.lower.set(this.later.map((role) => edge(lower, role)));
     this.heats.first.set([edge(upper ?? lower, "counterpart")]);
     this.film.pin(
       [station(lower, "future"), station(upper, "future"), this.start]
@@ -240,7 +249,7 @@ export class Timeline {
       h(
         "div",
         { class: "strip-labels" },
-        LATER.map((role) => strip(walk, role, direction)),
+        this.later.map((role) => strip(walk, role, direction)),
       );
     const name = ([words, more], kind) => h("div", { class: kind, dir: "auto" }, words, h("small", {}, more));
     replace(
@@ -285,12 +294,33 @@ export class Timeline {
   }
 
   clicked(event) {
+    if (this.dragged) return;
     const seconds = this.secondsAt(event);
     if (event.target.closest(".lane-words")) {
       const index = this.words.at(event, seconds);
       if (index >= 0) this.pick("text", index);
     } else if (event.target.closest(".lane-axis, .lane-steps")) this.seek(seconds);
     else if (this.video.frames.count) this.pick("vision", this.frameAt(seconds));
+  }
+
+  /** Along the axis a drag scrubs; along the pictures the walk follows. A finger pans a timeline that is zoomed. */
+  grab(event) {
+    this.dragged = false;
+    const axis = event.target.closest(".lane-axis");
+    const pans = event.pointerType === "touch" && this.scale.zoom > 1;
+    if (event.button !== 0 || !(axis || (!pans && event.target.closest(".lane-film")))) return;
+    this.held = { axis, pointer: event.pointerId, x: event.clientX };
+  }
+
+  drag(event) {
+    const { held } = this;
+    if (held?.pointer !== event.pointerId || (!this.dragged && Math.abs(event.clientX - held.x) < DRAG)) return;
+    if (!this.dragged) this.content.setPointerCapture(event.pointerId);
+    this.dragged = true; // the click at its end is none
+    const seconds = this.secondsAt(event);
+    const frame = this.frameAt(seconds);
+    if (held.axis) this.seek(seconds);
+    else if (this.video.frames.count && frame !== held.frame) this.pick("vision", (held.frame = frame));
   }
 
   /** Under the pointer: the picture and what is said, or how much attention this cell has. */

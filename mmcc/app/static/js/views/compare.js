@@ -5,7 +5,7 @@ import { foreign, h, replace } from "../dom.js";
 import { clock, modelName, percent } from "../format.js";
 import { bind } from "../keys.js";
 import { Player } from "../player.js";
-import { link, rewrite } from "../router.js";
+import { link, rewriteSoon } from "../router.js";
 import { empty, failed, loading } from "../states.js";
 import { edge, roleName, station, weightOf } from "../timeline/arcs.js";
 import { drawStory } from "../timeline/story.js";
@@ -152,7 +152,7 @@ export async function show(main, { app, query, signal, title }) {
   async function ask() {
     running?.abort();
     const { signal: mine } = (running = new AbortController());
-    rewrite(["compare"], { video: id, ...state });
+    rewriteSoon(["compare"], { video: id, ...state });
     const values = { video: id, ...state, ...controls.values };
     let progress;
     try {

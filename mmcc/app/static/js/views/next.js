@@ -62,7 +62,7 @@ export async function show(main, { app, query, signal }) {
         app.about.can.upload &&
           dropPlace({
             words: "Drop a photo, or choose one",
-            hint: "It is kept in memory only.",
+            hint: "The server keeps it only while the model looks at it.",
             many: false,
             limits: app.about.limits,
             signal,

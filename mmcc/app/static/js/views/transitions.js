@@ -9,6 +9,7 @@ import { empty, failed, loading } from "../states.js";
 import { download } from "../zip.js";
 
 const TOP = 48;
+const OF_ONE = 24; // of one video: further pairs are the first ones again, a little later
 const MOST = 100; // that the server gives
 const EACH = 3; // of one video in the gallery of all: the clearest video would else fill it
 
@@ -65,7 +66,7 @@ export async function show(main, { app, query, signal, title }) {
   async function load() {
     const progress = loading(gallery, "Looking for changes…");
     try {
-      const request = () => api.transitions(id, { top: id ? TOP : MOST, model: app.model }, signal);
+      const request = () => api.transitions(id, { top: id ? OF_ONE : MOST, model: app.model }, signal);
       if (id)
         draw(
           await whenEmbedded(

@@ -9,6 +9,7 @@ import { failed, loading } from "../states.js";
 import { download, zip } from "../zip.js";
 
 const LEAST = 3;
+const finger = matchMedia("(pointer: coarse)");
 
 export async function show(main, { app, signal }) {
   const { limits } = app.about;
@@ -23,7 +24,7 @@ export async function show(main, { app, signal }) {
   const help = h(
     "p",
     { class: "quiet small", id: "tray-help", hidden: true },
-    "Drag a photo to correct the order, or focus it and press ",
+    `Drag a photo ${finger.matches ? "by its handle " : ""}to correct the order, or focus it and press `,
     h("kbd", {}, "Shift"),
     " with an arrow key; ",
     h("kbd", {}, "Delete"),
@@ -78,7 +79,7 @@ export async function show(main, { app, signal }) {
     app.about.can.upload
       ? dropPlace({
           words: `Drop ${LEAST} to ${limits.photos} photos, or choose them`,
-          hint: "They are kept in memory while the model looks at them, then forgotten.",
+          hint: "The server keeps them only while the model looks at them.",
           many: true,
           limits,
           signal,
@@ -122,7 +123,29 @@ export async function show(main, { app, signal }) {
     photo.number = h("span", { class: "photo-number num" });
     photo.button = h("button", { class: "photo", type: "button" }, image, photo.number);
     photo.link = h("span", { class: "photo-link num" });
-    return h("li", {}, photo.button, foreign("span", photo.file.name, { class: "photo-name small" }), photo.link);
+    return h(
+      "li",
+      {},
+      photo.button,
+      h("span", { class: "grip", "aria-hidden": "true" }, icon("grip")),
+      h(
+        "div",
+        { class: "photo-foot", "data-still": true },
+        foreign("span", photo.file.name, { class: "photo-name small" }),
+        h(
+          "button",
+          {
+            class: "icon-button photo-remove",
+            type: "button",
+            "aria-label": `Remove ${photo.file.name}`,
+            title: "Remove (Delete)",
+            onclick: () => remove(photo),
+          },
+          icon("close"),
+        ),
+      ),
+      photo.link,
+    );
   }
 
   function remove(photo) {
@@ -218,11 +241,16 @@ export async function show(main, { app, signal }) {
     announce(words);
   }
 
+  /** A name that every system can store, and that shows what it is: no folders, no invisible letters. */
+  function plain(name) {
+    return name.replace(/[\p{C}\p{Zl}\p{Zp}/\\:*?"<>|]/gu, "_").slice(-120);
+  }
+
   async function copies() {
     const digits = Math.max(2, String(photos.length).length);
     const entries = await Promise.all(
       photos.map(async ({ file }, i) => ({
-        name: `${String(i + 1).padStart(digits, "0")}-${file.name.replace(/^\d+[-_ ]+/, "").replace(/[/\\]/g, "_")}`,
+        name: `${String(i + 1).padStart(digits, "0")}-${plain(file.name.replace(/^\d+[-_ ]+/, ""))}`,
         bytes: new Uint8Array(await file.arrayBuffer()),
       })),
     );

@@ -5,7 +5,7 @@ import { announce, foreign, h, replace } from "../dom.js";
 import { clock, count, percent } from "../format.js";
 import { bind } from "../keys.js";
 import { Player } from "../player.js";
-import { link, rewrite } from "../router.js";
+import { link, rewrite, rewriteSoon } from "../router.js";
 import { failed, loading } from "../states.js";
 import { Timeline } from "../timeline/timeline.js";
 import { drawStory, verdict } from "../timeline/story.js";
@@ -96,7 +96,7 @@ export async function show(main, { app, id, query, signal, title }) {
     message.append(h("p", { class: "note" }, "Only a part of this file could be decoded."));
 
   function copyLink() {
-    keepAddress();
+    keepAddress(rewrite);
     navigator.clipboard?.writeText(location.href).then(
       () => announce("Link copied"),
       () => {},
@@ -105,9 +105,9 @@ export async function show(main, { app, id, query, signal, title }) {
     setTimeout(() => moment.parentElement?.classList.remove("done"), 900);
   }
 
-  function keepAddress() {
+  function keepAddress(keep) {
     const words = state.modality === "text" ? { u: state.index } : {};
-    rewrite(["video", id], { t: Number(player.seconds.toFixed(1)), ...words });
+    keep(["video", id], { t: Number(player.seconds.toFixed(1)), ...words });
   }
 
   /** A person chose a frame or an utterance: the player goes there, and the walk starts from it. */
@@ -120,7 +120,7 @@ export async function show(main, { app, id, query, signal, title }) {
     transcript.mark("picked", modality === "text" ? index : -1);
     if (modality === "text") transcript.focusable(index);
     showWords();
-    keepAddress();
+    keepAddress(rewriteSoon);
     walk();
   }
 
