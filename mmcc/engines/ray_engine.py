@@ -15,6 +15,7 @@ import os
 import secrets
 import signal
 import socket
+import tempfile
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -239,14 +240,36 @@ def _silence() -> None:
 
 @contextmanager
 def _unwell(what: str) -> Iterator[None]:
-    """Ray's refusals, of many types, in a line."""
+    """Ray's refusals, of many types, in a line; what it writes to stderr meanwhile is only read for the reason."""
     from ray.exceptions import RayError
 
-    try:
-        yield
-    except (RayError, OSError, RuntimeError, ValueError, AssertionError) as error:
-        remedy = "Run mmcc on a machine of the cluster, with the cluster's RAY_AUTH_MODE and token (docs/cluster.md)."
-        raise UsageError(f"Ray: {what} ({_first_line(error)}).", remedy) from None
+    with _aside() as said:
+        try:
+            yield
+            return
+        except (RayError, OSError, RuntimeError, ValueError, AssertionError) as error:
+            cause, remedy = _first_line(error), "Run mmcc on a machine of the cluster (docs/cluster.md)."
+            if "Unauthenticated" in f"{error} {said()}":
+                cause = "it does not accept our token"
+                remedy = "Run mmcc with the cluster's RAY_AUTH_MODE and token (docs/cluster.md)."
+    raise UsageError(f"Ray: {what} ({cause}).", remedy)
+
+
+@contextmanager
+def _aside() -> Iterator[Callable[[], str]]:
+    """What this process writes to stderr, also below Python, goes to a file that is gone afterwards; MMCC_DEBUG=1
+    shows it."""
+    with tempfile.TemporaryFile() as file:
+        if os.environ.get("MMCC_DEBUG"):
+            yield lambda: ""
+            return
+        kept = os.dup(2)
+        os.dup2(file.fileno(), 2)
+        try:
+            yield lambda: os.pread(file.fileno(), 1 << 20, 0).decode(errors="replace")
+        finally:
+            os.dup2(kept, 2)
+            os.close(kept)
 
 
 def _require_listener(address: str) -> None:

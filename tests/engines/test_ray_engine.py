@@ -154,6 +154,15 @@ def test_what_workers_embed_is_what_this_process_embeds(cluster, local, tmp_path
 
 
 @pytest.mark.slow
+def test_a_wrong_token_is_told_in_a_line(cluster, tmp_path):
+    """Ray itself says it twenty times."""
+    cluster.environment["RAY_AUTH_TOKEN"], right = "0" * 64, cluster.environment["RAY_AUTH_TOKEN"]
+    refused = cluster.mmcc("kitchen", tmp_path / "k", "--videos", 1, "--json")
+    cluster.environment["RAY_AUTH_TOKEN"] = right
+    assert "it does not accept our token" in finish(refused, 2)["error"]["cause"]
+
+
+@pytest.mark.slow
 def test_a_cable_is_cut_while_the_raylet_lives(cluster, some, local):
     """The last test of the cluster, whose second node is then lost."""
     folder = some(4)
