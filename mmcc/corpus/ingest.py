@@ -119,7 +119,7 @@ class _Run:
         self._pool = self._engine.pool(
             "mmcc.corpus.worker",
             settings.limits,
-            Shared(folder, _examples(plan.todo)),
+            Shared(folder, _examples(plan.todo) if self._engine.elsewhere else ()),
             self._assign_shard,
             self._report_progress,
             self._has_full_shard,

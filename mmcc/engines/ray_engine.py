@@ -30,7 +30,7 @@ from mmcc.engines.base import Prepare, Progress, Shared, Worn, as_it_is, never_w
 from mmcc.engines.dispatcher import Dispatcher, Lost, News, Ready
 from mmcc.engines.host import Hello, Host, Witness
 from mmcc.errors import InputError, MissingDependency, UsageError
-from mmcc.files import draft_of
+from mmcc.files import draft_of, writing
 from mmcc.media.sandbox import Job, Limits
 from mmcc.terminal import note
 
@@ -147,7 +147,8 @@ class RayTransport:
             for left in folder.glob(draft_of(folder / f"{_TOKEN}*").name):  # by one that was killed
                 left.unlink(missing_ok=True)
             self._token = draft_of(folder / f"{_TOKEN}{content}")
-            self._token.write_text(content)
+            with writing(folder):
+                self._token.write_text(content)
             sizes = {str(path.absolute()): path.stat().st_size for path in self._shared.files}
             self._witness = Witness(str(self._token), content, sizes)
 
@@ -175,7 +176,7 @@ class RayTransport:
 
         self._calls = {call: number for call, number in self._calls.items() if number != host}
         with signals_wait(), suppress(ray.exceptions.RayError, ValueError):
-            ray.kill(self._actors.pop(host), no_restart=True)
+            ray.kill(self._actors.pop(host, None), no_restart=True)
 
     def room(self) -> int:
         import ray

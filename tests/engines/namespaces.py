@@ -113,12 +113,12 @@ class Namespaces:
                     os.kill(process, signal.SIGKILL)
             time.sleep(0.05)
 
-    def mmcc(self, *arguments: object) -> subprocess.Popen[str]:
-        """A command beside the head, on the cluster."""
+    def mmcc(self, *arguments: object, environment: dict[str, str] | None = None) -> subprocess.Popen[str]:
+        """A command beside the head, on the cluster; with other settings of the environment, if given."""
         command = [sys.executable, "-m", "mmcc", *map(str, arguments), "--engine", "ray", "--address", self.address]
         return subprocess.Popen(
             ["ip", "netns", "exec", self.head, *command],
-            env=self.environment,
+            env=self.environment | (environment or {}),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
