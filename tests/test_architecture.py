@@ -16,9 +16,10 @@ from mmcc.errors import MissingDependency
 ROOT = Path(__file__).parents[1]
 MAY_IMPORT = {
     "media": set(),
-    "corpus": {"media", "locks"},
-    "kitchen": {"media", "locks"},
-    "data": {"corpus", "backbones"},
+    "engines": {"media", "__version__"},
+    "corpus": {"media", "engines", "locks"},
+    "kitchen": {"media", "engines", "locks"},
+    "data": {"media", "engines", "corpus", "backbones"},
     "pretrained": set(),
     "backbones": set(),
     "models": {"pretrained", "backbones"},
@@ -110,6 +111,14 @@ def test_importing_the_package_loads_nothing_heavy_or_optional(without_torch):
     assert "mmcc.cli.main" in without_torch.package_loads and not heavy & without_torch.package_loads
 
 
+def test_ray_is_imported_by_one_module_inside_the_functions_that_use_it():
+    using = {}
+    for path in (ROOT / "mmcc").rglob("*.py"):
+        if found := re.findall(r"^(\s*)(?:import|from) ray\b", path.read_text(), re.MULTILINE):
+            using[path.name] = found
+    assert using.keys() == {"ray_engine.py"} and "" not in using["ray_engine.py"]
+
+
 def required(extras: set[str]) -> dict[str, str | None]:
     """Every package that ours with these extras asks for here, one through another, and its version if installed."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -137,7 +146,7 @@ def test_every_version_that_the_project_installs_is_pinned():
     lines = (ROOT / "constraints.txt").read_text().splitlines()
     pins = [line.split("==") for line in lines if line and not line.startswith("#")]
     pinned = {canonicalize_name(name): version for name, version in pins}
-    needed = required({"app", "asr", "dev", "encoders", "fuzz", "onnx", "page", "search"})
+    needed = required({"app", "asr", "dev", "encoders", "fuzz", "onnx", "page", "ray", "search"})
     assert pinned["torch"] == "2.13.0" and {"torch", "sympy", "mpmath", "pluggy", "execnet"} <= needed.keys()
     needed.pop("setuptools", None)  # comes with the environment
     for name, version in needed.items():

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 from mmcc.cli.arguments import Arg
+from mmcc.cli.engines import Address, EngineName, opened, require_engine
 from mmcc.cli.output import answer
 from mmcc.errors import UsageError
 
@@ -20,6 +21,11 @@ def embed(
     ] = None,
     text: Annotated[str | None, Arg("encoder of the utterances, e.g. minilm or onnx:FILE", metavar="NAME")] = None,
     fps: Annotated[float | None, Arg("frames per second to embed (default: all)", metavar="RATE", above=0)] = None,
+    workers: Annotated[
+        int | None, Arg("with --engine ray: videos to embed at once (default: one per core)", metavar="N", least=1)
+    ] = None,
+    engine: EngineName = "local",
+    address: Address = None,
     json: Annotated[bool, Arg("print the outcome as JSON")] = False,
 ) -> int:
     """Compute the vectors of pretrained encoders once, and keep them in the corpus.
@@ -38,7 +44,12 @@ def embed(
 
     if frames is None and text is None:
         raise UsageError("name an encoder: --frames efficientnet-lite2, --text minilm, or both.")
-    opened = Corpus.open(corpus)
-    reports = run(opened, frames=[frames] if frames else [], text=[text] if text else [], fps=fps, bars=bar)
+    require_engine(engine, address)
+    if workers is not None and engine != "ray":
+        raise UsageError("--workers needs --engine ray: on one machine, each encoder uses all cores.")
+    names = {"frames": [frames] if frames else [], "text": [text] if text else []}
+    with opened(engine, address, workers) as where:
+        elsewhere = where if engine == "ray" else None
+        reports = run(Corpus.open(corpus), **names, fps=fps, bars=bar, engine=elsewhere)
     content = {"schema": 1, "corpus": str(corpus), "embedded": [report.to_json() for report in reports]}
     return answer(content, "\n".join(render_embedding(reports, corpus)), as_json=json)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-import os
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from mmcc.cli.arguments import Arg
+from mmcc.cli.engines import Address, EngineName, opened, require_engine
 from mmcc.cli.exit_codes import EXIT_BAD_INPUT, EXIT_SKIPPED
 from mmcc.cli.output import answer
 from mmcc.errors import UsageError
 from mmcc.terminal import note
+
+if TYPE_CHECKING:
+    from mmcc.corpus.embeddings import EmbedReport
+    from mmcc.engines.base import Engine
 
 _SIZE = 128  # pixels
 
@@ -49,6 +54,8 @@ def ingest(
     ] = None,
     category: Annotated[str | None, Arg("only this category of a HowTo100M index", metavar="NAME")] = None,
     workers: Annotated[int | None, Arg("files to decode at once (default: one per core)", metavar="N", least=1)] = None,
+    engine: EngineName = "local",
+    address: Address = None,
     time_limit: Annotated[float, Arg("seconds a file may take", metavar="SECONDS", above=0)] = 7200,
     memory_limit: Annotated[float, Arg("GB of memory a file may take", metavar="GB", least=1)] = 4,
     max_hours: Annotated[float, Arg("longest video", metavar="HOURS", above=0)] = 12,
@@ -77,6 +84,7 @@ def ingest(
     from mmcc.media.video import Sampling
     from mmcc.progress import bar, file_progress
 
+    require_engine(engine, address)
     if features is not None and fps is not None:
         raise UsageError("--fps cannot be combined with --features: features keep the rate they were extracted at.")
     if transcribe:
@@ -101,25 +109,40 @@ def ingest(
         encoding=encoding,
         transcribe=transcribe,
         language=language,
-        workers=workers or os.cpu_count() or 1,
         limits=Limits(seconds=time_limit, memory=int(memory_limit * (1 << 30)), adjustable=True),
     )
-    if encode is None:
-        with file_progress("ingest") as progress:
-            report = run_ingest(source, output, settings, progress)
-        content, text = report.to_json(), render_ingest(report, output)
-    else:
-        from mmcc.data.embed import TEXT_ENCODER, embedding_alongside, render_embedding
+    embedded = []
+    with opened(engine, address, workers) as where:
+        settings = replace(settings, engine=where)
+        if encode is None or where.elsewhere:
+            with file_progress("ingest") as progress:
+                report = run_ingest(source, output, settings, progress)
+            if encode is not None and report.ingested:  # not alongside, which would be in this process
+                embedded = _embed(output, encode, where)
+        else:
+            from mmcc.data.embed import TEXT_ENCODER, embedding_alongside
 
-        alongside = embedding_alongside(output, frames=[encode], text=[TEXT_ENCODER])
-        with file_progress("ingest and embed") as progress, alongside as embedding:
-            report = run_ingest(source, output, settings, progress, embedding)
-        embedded = embedding.finish(bar) if report.ingested else []
-        content = report.to_json() | {"embedded": [each.to_json() for each in embedded]}
-        text = "\n".join([render_ingest(report, output), *render_embedding(embedded, output)])
+            alongside = embedding_alongside(output, frames=[encode], text=[TEXT_ENCODER])
+            with file_progress("ingest and embed") as progress, alongside as embedding:
+                report = run_ingest(source, output, settings, progress, embedding)
+            embedded = embedding.finish(bar) if report.ingested else []
+    content, text = report.to_json(), render_ingest(report, output)
+    if encode is not None:
+        from mmcc.data.embed import render_embedding
+
+        content |= {"embedded": [each.to_json() for each in embedded]}
+        text = "\n".join([text, *render_embedding(embedded, output)])
     if verbose and report.unconfined:
         note(f"The decoders ran unconfined: {report.unconfined}. They could have written files or used the network.")
     code = answer(content, text, as_json=json)
     if not report.ingested and not report.segments:  # annotations alone are a success too
         return EXIT_BAD_INPUT
     return EXIT_SKIPPED if report.skipped else code
+
+
+def _embed(corpus: Path, encoder: str, where: Engine) -> list[EmbedReport]:
+    from mmcc.corpus import Corpus
+    from mmcc.data.embed import TEXT_ENCODER, embed
+    from mmcc.progress import bar
+
+    return embed(Corpus.open(corpus), frames=[encoder], text=[TEXT_ENCODER], bars=bar, engine=where)

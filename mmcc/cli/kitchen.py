@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Annotated, Any
 
 from mmcc.cli.arguments import Arg
+from mmcc.cli.engines import Address, EngineName, opened, require_engine
 from mmcc.cli.exit_codes import EXIT_SKIPPED
 from mmcc.cli.output import answer
 from mmcc.errors import UsageError
@@ -36,6 +36,8 @@ def kitchen(
     ] = None,
     bookends: Annotated[bool, Arg("begin videos with greetings and end them with farewells")] = False,
     workers: Annotated[int | None, Arg("videos to draw at once (default: one per core)", metavar="N", least=1)] = None,
+    engine: EngineName = "local",
+    address: Address = None,
     json: Annotated[bool, Arg("print the outcome as JSON")] = False,
 ) -> int:
     """Write a world of narrated video: small cooking videos, captions and annotations, the same on any machine.
@@ -53,6 +55,7 @@ def kitchen(
     from mmcc.kitchen.write import render_kitchen, write_kitchen
     from mmcc.progress import file_progress
 
+    require_engine(engine, address)
     if size is not None and size % 2:
         raise UsageError(f"--size {size}: the side of a video frame must be even.")
     if no_pixels and not features:
@@ -71,14 +74,14 @@ def kitchen(
             raise UsageError(f"--{next(iter(chosen))} cannot be combined with --timelines: the release determines it.")
         release = read_crosstask(timelines)
         settings, planned = plan_from(timelines, release.tasks, release.items, seed=seed, bookends=bookends)
-    with file_progress("kitchen") as progress:
+    with opened(engine, address, workers) as where, file_progress("kitchen") as progress:
         report = write_kitchen(
             out,
             planned,
             settings,
             pixels=timelines is None and not no_pixels,
             features=features,
-            workers=workers or os.cpu_count() or 1,
+            engine=where,
             progress=progress,
         )
     code = answer(report.to_json(), render_kitchen(report, out), as_json=json)

@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,6 +81,7 @@ class EmbedReport:
 
 Progress = Callable[[list[str]], Iterable[str]]  # wraps the ids that are iterated over, like mmcc.progress.bar
 Watch = Callable[[float], None]  # told the share of the present video that is done
+Add = Callable[["VectorWriter", Iterable[str]], None]  # writes the vectors of videos, by id
 
 
 def stored_encoders(corpus: Corpus) -> list[Encoder]:
@@ -173,8 +174,10 @@ class Embedder:
         return video.times[kept], len(parts), (_frames(video, part) for part in parts)
 
 
-def embed_corpus(corpus: Corpus, embedder: Embedder, progress: Progress = lambda ids: ids) -> EmbedReport:
-    """Embed every video that has none of the encoder's vectors yet."""
+def embed_corpus(
+    corpus: Corpus, embedder: Embedder, progress: Progress = lambda ids: ids, add: Add | None = None
+) -> EmbedReport:
+    """Embed every video that has none of the encoder's vectors yet; `add`: elsewhere than in this process."""
     encoder, most = embedder.encoder, corpus.manifest.fps
     if encoder.reads == "frames" and corpus.manifest.encoding == "float32":
         remedy = "Embed a corpus of pictures: ingest the videos themselves."
@@ -183,7 +186,9 @@ def embed_corpus(corpus: Corpus, embedder: Embedder, progress: Progress = lambda
         embedder = dataclasses.replace(embedder, fps=None)
     with vector_writer(corpus.path, embedder, embedder.fps or most) as writer:
         wanted = [video.id for video in corpus if writer.lacks(video)]
-        if wanted:
+        if wanted and add is not None:
+            add(writer, progress(wanted))
+        elif wanted:
             writer.add(corpus[video_id] for video_id in progress(wanted))
     return EmbedReport(encoder.name, encoder.reads, len(wanted), writer.vectors, len(corpus) - len(wanted))
 
@@ -201,11 +206,20 @@ def vector_writer(corpus: Path, embedder: Embedder, rate: float) -> Iterator[Vec
         complete(folder, manifest, index)
 
 
+class Vectors(NamedTuple):
+    """Where the vectors of a video are in a shard, and what they were computed from."""
+
+    id: str
+    fingerprint: str  # of the content
+    times: list[float]
+    batches: list[dict[str, Any]]
+
+
 class VectorWriter:
     """Adds videos to an encoder's folder: once `add` returns, not even a power cut loses them."""
 
     def __init__(self, folder: Path, embedder: Embedder, index: IndexWriter) -> None:
-        self._folder, self._embedder, self._index = folder, embedder, index
+        self.folder, self.embedder, self._index = folder, embedder, index
         self._before = Corpus.open(folder)
         self._lost = self._before.lost()
         self._shard: ShardWriter | None = None
@@ -220,17 +234,28 @@ class VectorWriter:
 
     def add(self, videos: Iterable[Video], watch: Watch = lambda share: None) -> None:
         """Embed videos, and write each as soon as it is finished."""
-        for video, times, vectors in self._embedder.vectors(videos, watch):
+        for video, times, vectors in self.embedder.vectors(videos, watch):
             shard = self._open_shard()
             for time, vector in zip(times.tolist(), vectors, strict=True):
                 shard.add(video.id, time, vector.tobytes())
-            row = {"id": video.id, "status": "ok", "mode": "embedding", "times": times.tolist(), "shard": self._number}
-            row["batches"] = [run._asdict() for run in shard.finish(video.id)]
-            row["fingerprint"] = self._content(video)
-            self._index.append([row])
+            runs = [run._asdict() for run in shard.finish(video.id)]
+            self.keep(Vectors(video.id, self._content(video), times.tolist(), runs), self._number)
             self._bytes += vectors.nbytes
-            self.videos += 1
-            self.vectors += len(vectors)
+        self._index.commit()
+
+    def new_shard(self) -> Path:
+        """For another process to write to, whose vectors are then kept."""
+        self._number += 1
+        return shard_path(self.folder, self._number)
+
+    def keep(self, vectors: Vectors, shard: int) -> None:
+        """Refer to vectors that are in a shard; permanent within a second, or with `commit`."""
+        row = {"id": vectors.id, "status": "ok", "mode": "embedding", "times": vectors.times, "shard": shard}
+        self._index.append([row | {"batches": vectors.batches, "fingerprint": vectors.fingerprint}])
+        self.videos += 1
+        self.vectors += len(vectors.times)
+
+    def commit(self) -> None:
         self._index.commit()
 
     def close(self) -> None:
@@ -238,13 +263,13 @@ class VectorWriter:
             self._shard.close()
 
     def _content(self, video: Video) -> str:
-        return content_of(video, self._embedder.encoder.reads)
+        return content_of(video, self.embedder.encoder.reads)
 
     def _open_shard(self) -> ShardWriter:
         if self._shard is None or self._bytes > SHARD_BYTES:
             self.close()
             self._number, self._bytes = self._number + 1, 0
-            self._shard = ShardWriter(shard_path(self._folder, self._number))
+            self._shard = ShardWriter(shard_path(self.folder, self._number))
         return self._shard
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -28,10 +28,12 @@ from mmcc.corpus.plan import Plan, make_plan, renewed, row_of
 from mmcc.corpus.shards import SHARD_BYTES, ShardReader, lost_frames, next_shard
 from mmcc.corpus.source import Item, Skipped, Source
 from mmcc.corpus.worker import VideoJob
+from mmcc.engines.base import Engine, Shared
+from mmcc.engines.local import LocalEngine
 from mmcc.errors import InputError
 from mmcc.files import is_draft, make_folder
 from mmcc.locks import only_writer
-from mmcc.media.sandbox import Job, Limits, Outcome, WorkerPool
+from mmcc.media.sandbox import Job, Limits, Outcome
 from mmcc.media.video import Sampling
 
 RAW_UP_TO = 64  # pixels per side: below this, JPEG saves little and costs more to decode than raw costs to read
@@ -49,7 +51,8 @@ class IngestSettings:
     encoding: Encoding | None = None  # None: raw for small pictures, JPEG for larger ones
     transcribe: bool = False
     language: str = "en"
-    workers: int = 1
+    workers: int = 1  # of this machine, unless an engine is given
+    engine: Engine | None = None
     limits: Limits = field(default_factory=Limits)
 
 
@@ -112,10 +115,11 @@ class _Run:
         self._size_of: dict[int, int] = {}  # shard to the end of its last finished video
         self.not_renewed: list[Skipped] = []
         self.healed = 0
-        self._pool = WorkerPool(
+        self._engine = settings.engine or LocalEngine(settings.workers)
+        self._pool = self._engine.pool(
             "mmcc.corpus.worker",
-            settings.workers,
             settings.limits,
+            Shared(folder, _examples(plan.todo) if self._engine.elsewhere else ()),
             self._assign_shard,
             self._report_progress,
             self._has_full_shard,
@@ -160,6 +164,7 @@ class _Run:
             language=settings.language,
             stills=[(str(still.path.absolute()), still.time) for still in item.stills],
             utterances=[utterance._asdict() for utterance in item.utterances],
+            flush=self._engine.elsewhere,
         )
         return dataclasses.asdict(job)
 
@@ -262,6 +267,14 @@ def _usual_dims(source: Source) -> int:
             with suppress(InputError):
                 dims[check_features(item.media).dims] += 1
     return dims.most_common(1)[0][0] if dims else 0
+
+
+def _examples(items: Sequence[Item]) -> tuple[Path, ...]:
+    """Files of the first video, by which a machine shows that it sees the source."""
+    for item in items:
+        if item.media is not None and item.media.is_file():
+            return item.media, *([item.captions.path] if item.captions else [])
+    return ()
 
 
 def _absolute(path: Path | None) -> str | None:

@@ -8,6 +8,7 @@ that no row refers to.
 
 from __future__ import annotations
 
+import os
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -75,11 +76,14 @@ class ShardWriter:
         if len(self._frames) == BATCH_FRAMES or self._bytes >= _BATCH_BYTES:
             self._flush(video_id)
 
-    def finish(self, video_id: str) -> list[FrameRun]:
-        """Write the rest of the video's frames, and return their positions. The index makes them permanent."""
+    def finish(self, video_id: str, *, flush: bool = False) -> list[FrameRun]:
+        """Write the rest of the video's frames, and return their positions. The index makes them permanent; `flush`:
+        where it is written by another machine, which cannot."""
         self._flush(video_id)
         with self._writing():
             self._file.flush()
+            if flush:
+                os.fsync(self._file.fileno())
         self._finished = self._file.tell()
         batches = self._batches
         self._begin()

@@ -42,6 +42,7 @@ class VideoJob:
     language: str
     stills: list[tuple[str, float]] = field(default_factory=list)
     utterances: list[dict[str, Any]] = field(default_factory=list)  # known without reading captions
+    flush: bool = False  # before answering: machines that share a disk see only what has reached it
 
 
 class VideoWorker:
@@ -71,7 +72,7 @@ class VideoWorker:
         try:
             store = _store_stills if job.stills else _store_features if job.feature_rate else _store_video
             answer |= store(job, shard, report)
-            answer["batches"] = [batch._asdict() for batch in shard.finish(job.id)]
+            answer["batches"] = [batch._asdict() for batch in shard.finish(job.id, flush=job.flush)]
         except BaseException:
             shard.take_back()
             raise

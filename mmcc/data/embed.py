@@ -22,6 +22,7 @@ from mmcc.corpus.embeddings import (
     EmbedReport,
     Encoder,
     Floats,
+    Modality,
     Progress,
     VectorWriter,
     Watch,
@@ -29,6 +30,8 @@ from mmcc.corpus.embeddings import (
     vector_writer,
 )
 from mmcc.corpus.format import Manifest
+from mmcc.data.embed_jobs import embed_by
+from mmcc.engines.base import Engine
 from mmcc.errors import UsageError
 from mmcc.registry import UnknownName
 from mmcc.text import counted
@@ -45,12 +48,13 @@ def embed(
     text: Sequence[str] = (),
     fps: float | None = None,
     bars: Bars = lambda what: lambda ids: ids,
+    engine: Engine | None = None,
 ) -> list[EmbedReport]:
     """Embed what is not embedded yet, by the encoders named. Can be stopped at any time and run again.
 
-    `fps`: embed fewer frames per second than the corpus has.
+    `fps`: embed fewer frames per second than the corpus has. `engine`: in its workers, not in this process.
     """
-    return _embed_all(corpus, _embedders(frames, text, fps), bars)
+    return _embed_all(corpus, _embedders(frames, text, fps), bars, engine)
 
 
 class EmbeddingAlongside:
@@ -134,13 +138,21 @@ def embedding_by(folder: Path, embedders: Sequence[Embedder]) -> Iterator[Embedd
             embedding.stop()
 
 
-def _embed_all(corpus: Corpus, embedders: Iterable[Embedder], bars: Bars) -> list[EmbedReport]:
-    return [embed_corpus(corpus, each, bars(f"{each.encoder.reads} by {each.encoder.name}")) for each in embedders]
+def _embed_all(
+    corpus: Corpus, embedders: Iterable[Embedder], bars: Bars, engine: Engine | None = None
+) -> list[EmbedReport]:
+    add = None if engine is None else partial(embed_by, engine, corpus)
+    return [embed_corpus(corpus, each, bars(f"{each.encoder.reads} by {each.encoder.name}"), add) for each in embedders]
 
 
 def _embedders(frames: Sequence[str], text: Sequence[str], fps: float | None = None) -> list[Embedder]:
     require_encoders(frames, text)
-    return [*(_of_frames(name, fps) for name in frames), *(_of_text(name) for name in text)]
+    return [*(embedder_of("frames", name, fps) for name in frames), *(embedder_of("text", name) for name in text)]
+
+
+def embedder_of(reads: Modality, name: str, fps: float | None = None) -> Embedder:
+    """What runs the encoder of that name."""
+    return _of_frames(name, fps) if reads == "frames" else _of_text(name)
 
 
 def _of_frames(name: str, fps: float | None) -> Embedder:

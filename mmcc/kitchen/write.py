@@ -18,6 +18,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from mmcc.engines.base import Engine, Shared
+from mmcc.engines.local import LocalEngine
 from mmcc.errors import InputError
 from mmcc.files import is_draft, remove_drafts
 from mmcc.kitchen import KITCHEN_VERSION
@@ -26,7 +28,7 @@ from mmcc.kitchen.plan import KitchenSettings, Planned, recipes_of, timeline_of
 from mmcc.kitchen.recipes import Recipe
 from mmcc.kitchen.worker import FilesOf, annotation_of, to_job
 from mmcc.locks import LOCK, only_writer
-from mmcc.media.sandbox import Job, Limits, WorkerPool
+from mmcc.media.sandbox import Job, Limits
 from mmcc.text import counted
 from mmcc.untrusted import read_json
 
@@ -57,16 +59,20 @@ def write_kitchen(
     pixels: bool = True,
     features: bool = False,
     workers: int = 1,
+    engine: Engine | None = None,
     progress: Callable[[int], Progress] = lambda total: lambda name, share: None,
 ) -> KitchenReport:
-    """Write what is missing; videos that fail are listed with the reason, and the next run tries them again."""
+    """Write what is missing, by so many workers of this machine or by those of an engine.
+
+    Videos that fail are listed with the reason, and the next run tries them again.
+    """
     with _claimed(out, planned, settings):
         for folder, wanted in (("annotations", True), ("captions", True), ("videos", pixels), ("features", features)):
             if wanted:
                 (out / folder).mkdir(exist_ok=True)
         todo = [each for each in planned if not _is_there(FilesOf.locate(out, each), pixels, features)]
-        jobs = [to_job(each, settings, out, pixels=pixels, features=features) for each in todo]
-        failed = _run(jobs, workers, progress) if jobs else ()
+        jobs = [to_job(each, settings, out.absolute(), pixels=pixels, features=features) for each in todo]
+        failed = _run(jobs, out, engine or LocalEngine(workers), progress) if jobs else ()
     timelines = [timeline_of(each) for each in planned]
     return KitchenReport(
         len(planned),
@@ -78,7 +84,9 @@ def write_kitchen(
     )
 
 
-def _run(jobs: Sequence[Job], workers: int, progress: Callable[[int], Progress]) -> tuple[tuple[str, str], ...]:
+def _run(
+    jobs: Sequence[Job], out: Path, engine: Engine, progress: Callable[[int], Progress]
+) -> tuple[tuple[str, str], ...]:
     """Do all jobs; returns the failed ones with the reason."""
     report = progress(len(jobs))
     failed = []
@@ -86,7 +94,7 @@ def _run(jobs: Sequence[Job], workers: int, progress: Callable[[int], Progress])
     def moved(job: Job, seconds: float, total: float | None) -> None:
         report(job["planned"]["id"], min(seconds / total, 0.99) if total else 0.0)
 
-    with WorkerPool("mmcc.kitchen.worker", workers, Limits(), progress=moved) as pool:
+    with engine.pool("mmcc.kitchen.worker", Limits(), Shared(out), progress=moved) as pool:
         for outcome in pool.run(iter(jobs)):
             name = outcome.job["planned"]["id"]
             if outcome.answer is None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+import math
 import os
 import selectors
 import signal
@@ -133,12 +134,13 @@ class WorkerPool:
                     job = next(jobs, None)
                     waiting = job is not None
                     if job is not None:
-                        self._hand_out(job, number)
+                        self.give(job, number)
             if not any(worker.job for worker in self._workers.values()):
                 return
-            yield from self._wait()
+            yield from self.wait()
 
-    def _hand_out(self, job: Job, number: int) -> None:
+    def give(self, job: Job, number: int = 0) -> None:
+        """Give a job to a worker that has none; a new process takes the place of one that has ended or is worn."""
         if number in self._workers and (self._worn(number) or self._workers[number].process.poll() is not None):
             self._discard(number)
         fresh = number not in self._workers
@@ -165,8 +167,9 @@ class WorkerPool:
         worker.kill()
         return worker
 
-    def _wait(self) -> Iterator[Outcome]:
-        for key, _ in self._selector.select(timeout=self._seconds_to_next_limit()):
+    def wait(self, at_most: float = math.inf) -> Iterator[Outcome]:
+        """What has been decided when a worker was heard, a limit passed, or so many seconds did."""
+        for key, _ in self._selector.select(timeout=min(at_most, self._seconds_to_next_limit())):
             yield from self._listen(key.data)
         now = time.monotonic()
         for number, worker in list(self._workers.items()):

@@ -137,3 +137,14 @@ def test_sealing_ends_streams_and_removes_what_no_row_names_but_touches_nothing_
     assert seal_shards(tmp_path, rows((0, 10), (2, 20), (3, 60)), sealed=1) == 4
     sizes = {path.name: path.stat().st_size for path in (tmp_path / "shards").iterdir()}
     assert sizes == {"00000.arrow": 50, "00002.arrow": 28, "00003.arrow": 50}, "what is too short is not lengthened"
+
+
+def test_what_other_machines_are_to_read_is_flushed_before_it_is_told(tmp_path, monkeypatch):
+    flushed = []
+    monkeypatch.setattr("os.fsync", lambda file: flushed.append((tmp_path / "s.arrow").stat().st_size))
+    writer = ShardWriter(tmp_path / "s.arrow")
+    for flush in (False, True):
+        writer.add("soup", 0.0, b"frame")
+        (run,) = writer.finish("soup", flush=flush)
+    assert flushed == [run.offset + run.length], "the second, with all of its bytes in the file"
+    writer.close()
