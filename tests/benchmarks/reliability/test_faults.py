@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.reliability.faults import BUG, LOST, Job, cache_job, checkpoint_job, try_all
+from benchmarks.reliability.faults import BUG, LOST, try_all
+from benchmarks.reliability.jobs import Job, cache_job, checkpoint_job
 from tests.faults import CRASH, POWER, Fault, events_of, with_fault
 from tests.forked import load_torch
 
