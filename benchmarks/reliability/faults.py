@@ -50,8 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> list[Figure]:
     options = parser.parse_args(arguments)
     figures = Figures()
     with TemporaryDirectory(prefix="faults-") as name:
-        jobs = make_jobs(Path(name))
-        for job in jobs if options.only is None else [each for each in jobs if each.name in options.only.split(",")]:
+        for job in make_jobs(Path(name), options.only.split(",") if options.only else ()):
             found = try_all(job, Path(name) / job.name, every=options.every)
             for line in found.told:
                 print(line)

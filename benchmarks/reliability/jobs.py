@@ -8,7 +8,7 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import redirect_stderr, redirect_stdout
 from functools import partial
 from pathlib import Path
@@ -29,6 +29,7 @@ from mmcc.tools.cache import Answer, Cache
 from tests.forked import load_torch
 
 REFUSED = (3, 4)  # exit codes of a command that says that the disk failed, or which videos failed for it
+MODEL_JOBS, CORPUS_JOBS = ("index", "train"), ("ingest", "kitchen", "embed", "merge", "compact")
 
 
 class Job(NamedTuple):
@@ -49,9 +50,23 @@ def do(job: Job, place: Path) -> None:
         raise SystemExit(code)
 
 
-def make_jobs(folder: Path) -> list[Job]:
-    """On a world of a few videos, which are made first."""
+def make_jobs(folder: Path, only: Collection[str] = ()) -> list[Job]:
+    """All of them, or those of some names, in a world of a few videos, which is made first."""
+    makers: dict[tuple[str, ...], Callable[[], list[Job]]] = {
+        ("checkpoint",): lambda: [checkpoint_job()],
+        ("cache",): lambda: [cache_job()],
+        MODEL_JOBS: lambda: model_jobs(folder / "models"),
+        CORPUS_JOBS: lambda: corpus_jobs(folder / "corpora"),
+    }
+    if unknown := set(only) - {name for names in makers for name in names}:
+        raise SystemExit(f"no such job: {', '.join(sorted(unknown))}")
     load_torch()
+    jobs = [job for names, make in makers.items() if not only or set(names) & set(only) for job in make()]
+    return [job for job in jobs if not only or job.name in only]
+
+
+def model_jobs(folder: Path) -> list[Job]:
+    """Of commands that train a model and use it."""
     corpus = folder / "corpus"
     quietly("kitchen", folder / "kitchen", "--videos", 8, "--recipes", 1, "--features", "--no-pixels")
     quietly("ingest", folder / "kitchen", "-o", corpus, "--features", 1)
@@ -67,11 +82,8 @@ def make_jobs(folder: Path) -> list[Job]:
 
     index(folder)  # so that what it embeds is in the cache
     return [
-        checkpoint_job(),
-        cache_job(),
         Job("index", index, index_of),
         Job("train", lambda place: _train(corpus, place / "run"), _trained),
-        *corpus_jobs(folder / "corpora"),
     ]
 
 

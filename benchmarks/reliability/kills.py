@@ -49,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> list[Figure]:
     names = options.only.split(",") if options.only else KILLED
     figures = Figures()
     with TemporaryDirectory(prefix="kills-") as name:
-        jobs = [job for job in make_jobs(Path(name)) if job.name in names]
+        jobs = make_jobs(Path(name), names)
         for job in jobs:
             chance = random.Random(f"{options.seed} {job.name}")
             found = kill_often(job, Path(name) / job.name, -(-options.kills // len(jobs)), chance)
