@@ -52,6 +52,7 @@ class Fault(NamedTuple):
 def events_of(job: Job, root: Path, *, workers: bool = False) -> list[str]:
     """What a job does under a folder, in the order in which it does it; it runs in another process."""
     told = root.parent / f"{root.name}.events"
+    _state_of(told).unlink(missing_ok=True)  # of an earlier job
     ended = forked(_tell_events_of_all if workers else _tell_events, job, root, told)
     assert ended.code == 0, ended.err
     events = told.read_text().splitlines()
@@ -94,6 +95,7 @@ def _with_fault_of_all(job: Job, root: Path, fault: Fault) -> Answer:
     assert fault.kind != POWER, "see tests/power_cut"
     told = root.parent / f"{root.name}.events"
     told.write_text("")
+    _state_of(told).unlink(missing_ok=True)  # of an earlier job
     state = _State(_state_of(told))
     with Forked(_run_with_fault_of_all, job, root, fault, told) as child:
         while not child.ends_within(0.005) and not state.crashed:

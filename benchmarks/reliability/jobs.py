@@ -234,11 +234,11 @@ def _make_world(folder: Path) -> None:
 def _make_stale(world: Path, changed: Path, corpus: Path) -> None:
     """A corpus with embeddings in which some videos were replaced."""
     shutil.copytree(world, changed)
-    quietly("ingest", changed, "--features", 1, "-o", corpus)
+    quietly("ingest", changed, "--features", 1, "--workers", 1, "-o", corpus)
     _embed(corpus)
     for path in sorted(changed.glob("*.npy"))[::2]:
         np.save(path, np.load(path)[:-3])
-    quietly("ingest", changed, "--features", 1, "-o", corpus)
+    quietly("ingest", changed, "--features", 1, "--workers", 1, "-o", corpus)
     _embed(corpus)
 
 
