@@ -34,7 +34,7 @@ from mmcc.corpus.source import Task
 from mmcc.errors import InputError
 from mmcc.files import draft_of, make_folder, replace_bytes, replacing, sync_folder, writing
 from mmcc.locks import LOCK, only_writer
-from mmcc.text import counted, one_line
+from mmcc.text import counted, one_line, storable
 from mmcc.untrusted import LARGEST, read_start, typed
 
 RECORD = "merge.json"
@@ -178,7 +178,7 @@ def _identity(part: _Opened, vectors: dict[str, list[_Opened | None]], number: i
     """A part in the state in which it is, whatever its place."""
     inner = [folders[number] for _, folders in sorted(vectors.items())]
     states = [state_of(each.path) for each in (part, *inner) if each]
-    return {"path": str(part.path), "state": hashlib.sha256("".join(states).encode()).hexdigest()}
+    return {"path": storable(str(part.path)), "state": hashlib.sha256("".join(states).encode()).hexdigest()}
 
 
 def _states(record: dict[str, Any]) -> list[str]:
