@@ -246,12 +246,6 @@ def test_what_does_not_fit_is_refused_and_nothing_is_written(two, tmp_path, spoi
     assert not (tmp_path / "c").exists() and not list(tmp_path.glob(".tmp-*"))
 
 
-def test_a_part_whose_name_is_no_text_is_joined(two, tmp_path):
-    odd = tmp_path / os.fsdecode(b"p\xff")
-    two[0].rename(odd)
-    assert merge([odd, two[1]], tmp_path / "c").videos == 4
-
-
 def test_a_part_without_videos_fits_any(two, tmp_path):
     """It has no embeddings, since there is nothing to embed."""
     build(tmp_path / "x", "raw", {})
