@@ -336,9 +336,7 @@ def render_merge(report: MergeReport) -> str:
     if report.embeddings:
         lines.append(f"embeddings: {', '.join(map(one_line, report.embeddings))}")
     if report.linked:
-        lines.append(
-            f"{counted(report.linked, 'shard')} linked: the parts may be removed, and take no space of their own"
-        )
+        lines.append(f"{counted(report.linked, 'shard')} linked, not copied: the parts may be removed")
     if report.copied:
         size = f"{report.copied_bytes / 1e6:,.1f} MB"
         lines.append(f"{counted(report.copied, 'shard')} copied ({size}): hard links were not possible")
