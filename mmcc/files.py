@@ -44,7 +44,7 @@ def replacing(path: Path, *, durable: bool = True, shared: bool = False) -> Iter
     file at the same time, so each needs a draft of its own; otherwise a draft that a killed process left is replaced.
     """
     own = f".{os.getpid()}-{threading.get_ident()}" if shared else ""
-    draft = draft_of(path.with_name(f"{path.name}{own}"))
+    draft = draft_of(path, own)
     _create(draft)
     try:
         yield draft
@@ -76,9 +76,9 @@ def replace_text(path: Path, text: str) -> None:
     replace_bytes(path, text.encode("utf-8"))
 
 
-def draft_of(path: Path) -> Path:
-    """The name under which a file is written that is not there yet, or is only there for a while."""
-    return path.with_name(f"{_DRAFT}{path.name}")
+def draft_of(path: Path, suffix: str = "") -> Path:
+    """Where a file or folder is made that will be renamed to `path`."""
+    return path.with_name(f"{_DRAFT}{path.name}{suffix}")
 
 
 def is_draft(path: Path) -> bool:

@@ -3,25 +3,33 @@
     events = events_of(job, root)                      # what a job does under a folder: "write a.npy", "fsync a.npy", …
     ended = with_fault(job, root, Fault(CRASH, at=3))  # the same job in another process, which ends at the third
 
-Events are what Python asks of the system: writes, renames, flushes, removals and new folders. A crash in the middle of
-a write leaves half of it. After a power cut only what was flushed is left: of a file what it held at its last fsync,
-of a folder the names that it had at its last. Everything that was there before the job counts as flushed.
+Events are what Python asks of the system: writes, renames, links, flushes, removals and new folders. A crash in the
+middle of a write leaves half of it. After a power cut only what was flushed is left: of a file what it held at its last
+fsync, of a folder the names that it had at its last. Everything that was there before the job counts as flushed, and so
+does what was linked from elsewhere.
+
+Of a job with worker processes, `workers=True` also counts what these do: they load `tests/failing_disk`. A crash then
+ends all of them. For its power cuts there is `tests/power_cut`.
 """
 
 from __future__ import annotations
 
 import builtins
 import errno
+import fcntl
 import io
+import json
+import mmap
 import os
 import shutil
 import stat
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.forked import Answer, forked
+from tests.forked import Answer, Forked, forked
 
 CRASH, POWER = "crash", "power"
 ERRORS = {"ENOSPC": errno.ENOSPC, "EIO": errno.EIO}
@@ -29,6 +37,7 @@ KINDS = (CRASH, POWER, *ERRORS)
 DIED = 77  # the exit code of a process that ended at an event
 _BY_PATH = {"rename": "rename", "replace": "rename", "unlink": "unlink", "remove": "unlink", "rmdir": "unlink"}
 _BY_PATH |= {"mkdir": "mkdir"}
+_SHARED = "FAILING_DISK"  # variable that tells worker processes of a disk, as JSON
 
 Job = Callable[[], object]
 
@@ -40,18 +49,21 @@ class Fault(NamedTuple):
     at: int
 
 
-def events_of(job: Job, root: Path) -> list[str]:
+def events_of(job: Job, root: Path, *, workers: bool = False) -> list[str]:
     """What a job does under a folder, in the order in which it does it; it runs in another process."""
     told = root.parent / f"{root.name}.events"
-    ended = forked(_tell_events, job, root, told)
+    _state_of(told).unlink(missing_ok=True)  # of an earlier job
+    ended = forked(_tell_events_of_all if workers else _tell_events, job, root, told)
     assert ended.code == 0, ended.err
     events = told.read_text().splitlines()
     told.unlink()
     return events
 
 
-def with_fault(job: Job, root: Path, fault: Fault) -> Answer:
+def with_fault(job: Job, root: Path, fault: Fault, *, workers: bool = False) -> Answer:
     """How a job ends whose disk fails. After a power cut, the folder has what was left of it."""
+    if workers:
+        return _with_fault_of_all(job, root, fault)
     ended = forked(_run_with_fault, job, root, fault)
     kept = _kept(root)
     if ended.code == DIED and fault.kind == POWER:
@@ -70,6 +82,82 @@ def _tell_events(job: Job, root: Path, told: Path) -> None:
 def _run_with_fault(job: Job, root: Path, fault: Fault) -> None:
     with _watched(root, fault):
         job()
+
+
+def _tell_events_of_all(job: Job, root: Path, told: Path) -> None:
+    with _shared(root, None, told):
+        job()
+
+
+def _with_fault_of_all(job: Job, root: Path, fault: Fault) -> Answer:
+    """A worker that crashes cannot end its parent, so it waits, like everybody who touches the disk from then on, until
+    it is seen from here."""
+    assert fault.kind != POWER, "see tests/power_cut"
+    told = root.parent / f"{root.name}.events"
+    told.write_text("")
+    _state_of(told).unlink(missing_ok=True)  # of an earlier job
+    state = _State(_state_of(told))
+    with Forked(_run_with_fault_of_all, job, root, fault, told) as child:
+        while not child.ends_within(0.005) and not state.crashed:
+            pass
+        if state.crashed:
+            child.kill()  # its workers end with it
+            return Answer(DIED, "", "")
+        return child.end()
+
+
+def _run_with_fault_of_all(job: Job, root: Path, fault: Fault, told: Path) -> None:
+    with _shared(root, fault, told):
+        job()
+
+
+@contextmanager
+def _shared(root: Path, fault: Fault | None, told: Path) -> Iterator[None]:
+    """In this process and in those that it starts."""
+    place = {"root": str(root), "fault": fault, "told": str(told)}
+    tests = Path(__file__).parent
+    folders = [str(tests / "failing_disk"), str(tests.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
+    os.environ |= {_SHARED: json.dumps(place), "PYTHONPATH": os.pathsep.join(folders)}
+    disk = _SharedDisk(root, fault, told)
+    with _watched(root, fault, disk):
+        yield
+
+
+def watch_as_told() -> None:
+    """In a worker process, from its start to its end."""
+    if told := os.environ.get(_SHARED):
+        place = json.loads(told)
+        root, fault = Path(place["root"]), place["fault"] and Fault(*place["fault"])
+        _forever.append(_watched(root, fault, _SharedDisk(root, fault, Path(place["told"]))))
+        _forever[-1].__enter__()
+
+
+_forever: list[Any] = []
+
+
+def _state_of(told: Path) -> Path:
+    return told.with_suffix(".state")
+
+
+class _State:
+    """What all processes of a job know: how many events there were, and whether one has crashed."""
+
+    def __init__(self, path: Path) -> None:
+        with path.open("a+b") as file:
+            file.truncate(16)
+            self._held = mmap.mmap(file.fileno(), 16)
+        self._numbers = memoryview(self._held).cast("q")
+
+    def next(self) -> int:
+        self._numbers[0] += 1
+        return self._numbers[0] - 1
+
+    @property
+    def crashed(self) -> bool:
+        return self._numbers[1] != 0
+
+    def crash(self) -> None:
+        self._numbers[1] = 1
 
 
 def _kept(root: Path) -> Path:
@@ -116,6 +204,11 @@ class _Disk:
         if os.path.isdir(path):  # noqa: PTH112
             self._folders.add(inode)
 
+    def linked(self, source: Any) -> None:
+        """What another folder has was flushed there."""
+        if self.fault and self.fault.kind == POWER and not self.is_ours(source):
+            self._flush(Path(os.fsdecode(source)))
+
     def flushed(self, descriptor: int) -> None:
         if self.fault is None or self.fault.kind != POWER:
             return
@@ -145,11 +238,35 @@ class _Disk:
             place.write_bytes(self._contents.get(inode, b""))
 
 
+class _SharedDisk(_Disk):
+    """The same for several processes. What it needs is opened at once: workers are confined later."""
+
+    def __init__(self, root: Path, fault: Fault | None, told: Path) -> None:
+        super().__init__(root, fault)
+        self._state = _State(_state_of(told))
+        self._told = told.open("a")
+
+    def event(self, what: str, path: Any, half: Callable[[], object] = lambda: None) -> None:
+        fcntl.flock(self._told, fcntl.LOCK_EX)
+        try:
+            number = self._state.next()
+            self._told.write(f"{what} {Path(os.fsdecode(path)).absolute().relative_to(self.root)}\n")
+            self._told.flush()
+            if self.fault and number == self.fault.at and self.fault.kind == CRASH:
+                half()
+                self._state.crash()
+                time.sleep(3600)  # with the lock, so that the others wait, too
+        finally:
+            fcntl.flock(self._told, fcntl.LOCK_UN)
+        if self.fault and number == self.fault.at:
+            raise OSError(ERRORS[self.fault.kind], os.strerror(ERRORS[self.fault.kind]), str(path))
+
+
 @contextmanager
-def _watched(root: Path, fault: Fault | None) -> Iterator[_Disk]:
+def _watched(root: Path, fault: Fault | None, disk: _Disk | None = None) -> Iterator[_Disk]:
     """In this process: whatever Python does under a folder passes here."""
-    disk, busy = _Disk(root, fault), False
-    true = {name: getattr(os, name) for name in (*_BY_PATH, "fsync", "open")}
+    disk, busy = disk or _Disk(root, fault), False
+    true = {name: getattr(os, name) for name in (*_BY_PATH, "fsync", "open", "link")}
     true_open = io.open
 
     def passing(name: str) -> Callable[..., Any]:
@@ -169,6 +286,18 @@ def _watched(root: Path, fault: Fault | None) -> Iterator[_Disk]:
                 busy = False
 
         return call
+
+    def link(source: Any, target: Any, **options: Any) -> None:
+        nonlocal busy
+        if busy or not disk.is_ours(target):
+            return true["link"](source, target, **options)
+        busy = True
+        try:
+            disk.event("link", target)
+            true["link"](source, target, **options)
+            disk.linked(source)
+        finally:
+            busy = False
 
     def fsync(descriptor: int) -> None:
         nonlocal busy
@@ -215,7 +344,13 @@ def _watched(root: Path, fault: Fault | None) -> Iterator[_Disk]:
         return _WatchedFile(opened, Path(os.fsdecode(file)), disk)
 
     patched: list[tuple[Any, str, Any]] = [(os, name, passing(name)) for name in _BY_PATH]
-    patched += [(os, "fsync", fsync), (os, "open", open_low), (io, "open", open_file), (builtins, "open", open_file)]
+    patched += [
+        (os, "link", link),
+        (os, "fsync", fsync),
+        (os, "open", open_low),
+        (io, "open", open_file),
+        (builtins, "open", open_file),
+    ]
     before = [(owner, name, getattr(owner, name)) for owner, name, _ in patched]
     for owner, name, value in patched:
         setattr(owner, name, value)

@@ -13,7 +13,7 @@ from PIL import Image
 from torch.distributed.run import get_args_parser
 
 from benchmarks import robustness, runner
-from benchmarks.reliability import corruptions, faults, fuzz, runs
+from benchmarks.reliability import corruptions, faults, fuzz, kills, runs
 from benchmarks.validity import references
 from mmcc.cli.main import VERBS, main
 from mmcc.corpus import Corpus
@@ -126,7 +126,7 @@ def test_every_flag_in_the_documents_exists(capsys):
     for verb in ([], *([verb.__name__] for verb in VERBS)):
         with pytest.raises(SystemExit):
             main([*verb, "--help"])
-    for program in (runner, references, real_results, robustness, corruptions, fuzz, runs, faults):
+    for program in (runner, references, real_results, robustness, corruptions, fuzz, runs, faults, kills):
         with pytest.raises(SystemExit):
             program.main(["--help"])
     told = capsys.readouterr().out + get_args_parser().format_help()

@@ -53,6 +53,9 @@ def ingest(
         Path | None, Arg("captions, if not beside the videos: a folder, or a caption.json", metavar="PATH")
     ] = None,
     category: Annotated[str | None, Arg("only this category of a HowTo100M index", metavar="NAME")] = None,
+    part: Annotated[
+        str | None, Arg("only this part of the videos, e.g. 3/16; mmcc merge joins the parts", metavar="K/N")
+    ] = None,
     workers: Annotated[int | None, Arg("files to decode at once (default: one per core)", metavar="N", least=1)] = None,
     engine: EngineName = "local",
     address: Address = None,
@@ -73,11 +76,13 @@ def ingest(
       mmcc ingest ~/Videos/cooking -o cooking.corpus
       mmcc ingest ~/Videos/cooking -o cooking.corpus --encode efficientnet-lite2
       mmcc ingest crosstask_release -o crosstask.corpus --videos /data/crosstask/videos
+      mmcc ingest ~/Videos/cooking -o part3.corpus --part 3/16
       mmcc ingest HowTo100M_v1.csv -o recipes.corpus --category Recipes --videos /data/howto --captions caption.json
     """
     from mmcc.corpus.find import find_source
     from mmcc.corpus.ingest import IngestSettings
     from mmcc.corpus.ingest import ingest as run_ingest
+    from mmcc.corpus.part import SourcePart
     from mmcc.corpus.summary import render_ingest
     from mmcc.media.sandbox import Limits
     from mmcc.media.speech import require_speech
@@ -85,6 +90,7 @@ def ingest(
     from mmcc.progress import bar, file_progress
 
     require_engine(engine, address)
+    chosen = SourcePart.parse(part) if part is not None else None
     if features is not None and fps is not None:
         raise UsageError("--fps cannot be combined with --features: features keep the rate they were extracted at.")
     if transcribe:
@@ -102,7 +108,8 @@ def ingest(
     source = find_source(
         src, videos=videos, captions=captions, category=category, features=features is not None, language=language
     )
-    note(*source.summary, *(source.choices if verbose else []))
+    shown = chosen.select(source) if chosen else source
+    note(*shown.summary, *(source.choices if verbose else []))
     settings = IngestSettings(
         Sampling(fps or 1.0, size or _SIZE, fit, exact, max_pixels, max_hours * 3600),
         feature_rate=features,
@@ -110,6 +117,7 @@ def ingest(
         transcribe=transcribe,
         language=language,
         limits=Limits(seconds=time_limit, memory=int(memory_limit * (1 << 30)), adjustable=True),
+        part=chosen,
     )
     embedded = []
     with opened(engine, address, workers) as where:
@@ -135,6 +143,8 @@ def ingest(
     if verbose and report.unconfined:
         note(f"The decoders ran unconfined: {report.unconfined}. They could have written files or used the network.")
     code = answer(content, text, as_json=json)
+    if chosen and not shown.items:  # of few videos some parts have none, which is no fault of the input
+        return code
     if not report.ingested and not report.segments:  # annotations alone are a success too
         return EXIT_BAD_INPUT
     return EXIT_SKIPPED if report.skipped else code

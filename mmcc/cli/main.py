@@ -13,6 +13,7 @@ from mmcc import __version__
 from mmcc.cli.anticipate import anticipate
 from mmcc.cli.arguments import Misused, build_parser, call
 from mmcc.cli.cache import cache
+from mmcc.cli.compact import compact
 from mmcc.cli.compare import compare
 from mmcc.cli.cycles import cycles
 from mmcc.cli.demo import demo
@@ -31,6 +32,7 @@ from mmcc.cli.exit_codes import (
 from mmcc.cli.ingest import ingest
 from mmcc.cli.inspect import inspect
 from mmcc.cli.kitchen import kitchen
+from mmcc.cli.merge import merge
 from mmcc.cli.neurons import neurons
 from mmcc.cli.output import answer_error, deliver
 from mmcc.cli.report import report
@@ -52,6 +54,8 @@ VERBS = (
     ingest,
     embed,
     inspect,
+    merge,
+    compact,
     train,
     evaluate,
     compare,

@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from mmcc.corpus.format import FORMAT_VERSION, READABLE, Manifest
-from mmcc.corpus.index import IndexWriter, latest_positions, open_index
+from mmcc.corpus.index import IndexWriter, latest_positions, open_index, remove_unnamed_parts
 from mmcc.corpus.outcome import lengths_of
 from mmcc.corpus.shards import seal_shards
 from mmcc.errors import InputError, OutputError
@@ -19,6 +19,8 @@ from mmcc.errors import InputError, OutputError
 def adding_to(folder: Path, manifest: Manifest) -> Iterator[IndexWriter]:
     """A corpus's index, for its only writer. The manifest says that the corpus is incomplete from now on."""
     refuse_old(folder, manifest)
+    if manifest.complete:  # from now on the folder's list of names counts, so it must have no others
+        remove_unnamed_parts(folder, manifest)
     manifest.complete = False
     manifest.save(folder)
     index = IndexWriter(folder, manifest.index)
@@ -34,17 +36,23 @@ def adding_to(folder: Path, manifest: Manifest) -> Iterator[IndexWriter]:
 def complete(folder: Path, manifest: Manifest, index: IndexWriter) -> pa.Table:
     """Write down that nothing more is added: the counts, and the parts of the index by name. Returns the index."""
     _, table = open_index(folder)
-    rows, states = list(latest_positions(table).values()), table.column("status").to_pylist()
-    status = [states[row] for row in rows]
-    manifest.counts = {"videos": sum(state in READABLE for state in status)}
-    manifest.counts |= {state: status.count(state) for state in ("partial", "failed", "absent")}
-    for name, column in (("frames", "times"), ("utterances", "utterances"), ("steps", "steps")):
-        lengths = lengths_of(table, column)
-        manifest.counts[name] = sum(lengths[row] for row in rows)
+    manifest.counts = counts_of(table)
     manifest.index = index.names
     manifest.complete = True
     manifest.save(folder)
     return table
+
+
+def counts_of(table: pa.Table) -> dict[str, int]:
+    """What an index holds, as a manifest says it."""
+    rows, states = list(latest_positions(table).values()), table.column("status").to_pylist()
+    status = [states[row] for row in rows]
+    counts = {"videos": sum(state in READABLE for state in status)}
+    counts |= {state: status.count(state) for state in ("partial", "failed", "absent")}
+    for name, column in (("frames", "times"), ("utterances", "utterances"), ("steps", "steps")):
+        lengths = lengths_of(table, column)
+        counts[name] = sum(lengths[row] for row in rows)
+    return counts
 
 
 def refuse_old(folder: Path, manifest: Manifest) -> None:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from mmcc.corpus.format import READABLE, SPLITS, Manifest
 from mmcc.corpus.index import latest_positions, open_index
-from mmcc.corpus.shards import FrameRun, ShardReader, StoredFrames, lost_frames
+from mmcc.corpus.shards import FrameRun, MissingShard, ShardReader, StoredFrames, lost_frames
 from mmcc.corpus.source import LabelledClip, Task
 from mmcc.media.utterances import Utterance
 
@@ -226,6 +226,11 @@ class Video:
         return [FrameRun(**batch) for batch in self._value("batches") or []]
 
     @cached_property
+    def _place(self) -> tuple[int, list[FrameRun]]:
+        """The shard, and the places in it; both change if somebody compacts the corpus meanwhile."""
+        return self._value("shard"), self._batches
+
+    @cached_property
     def _firsts(self) -> list[int]:
         """The number of each record batch's first frame, and the number of frames."""
         return [0, *np.cumsum([batch.frames for batch in self._batches]).tolist()]
@@ -240,5 +245,16 @@ class Video:
     def _stored(self, batch: int) -> StoredFrames:
         stored = self._opened.get(batch)
         if stored is None:
-            stored = self._opened[batch] = self._shards.batch(self._value("shard"), self._batches[batch], self._shape)
+            stored = self._opened[batch] = self._find(batch)
         return stored
+
+    def _find(self, batch: int) -> StoredFrames:
+        shard, runs = self._place
+        try:
+            return self._shards.batch(shard, runs[batch], self._shape)
+        except MissingShard:
+            moved = self._shards.present.find(self.id, shard, runs)
+            if moved is None:
+                raise
+            self._place = moved
+        return self._find(batch)

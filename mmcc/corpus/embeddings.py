@@ -86,11 +86,11 @@ Add = Callable[["VectorWriter", Iterable[str]], None]  # writes the vectors of v
 
 def stored_encoders(corpus: Corpus) -> list[Encoder]:
     """The encoders whose vectors a corpus holds, by name."""
-    found = [read_description(folder) for folder in with_embeddings(corpus.path)[1:] if _has_vectors(folder)]
+    found = [read_description(folder) for folder in with_embeddings(corpus.path)[1:] if has_vectors(folder)]
     return sorted(found, key=lambda each: (each.name, each.checksum))
 
 
-def _has_vectors(folder: Path) -> bool:
+def has_vectors(folder: Path) -> bool:
     """Whether there is a corpus of vectors; a run that was killed early has left none, a lost manifest is damage."""
     if not is_corpus(folder) and parts_of(folder):
         Manifest.load(folder)  # says that it is missing

@@ -22,7 +22,7 @@ import pyarrow as pa
 from mmcc.corpus.format import END_OF_STREAM, FIRST_VERSION, INDEX_SCHEMA, RESTORE, Manifest, index_folder, shard_path
 from mmcc.corpus.version_one import first_index_path, read_first_version
 from mmcc.errors import InputError, OutputError
-from mmcc.files import flush_to_disk, make_folder, remove_drafts, replace_bytes, writing
+from mmcc.files import flush_to_disk, is_draft, make_folder, remove_drafts, replace_bytes, writing
 
 COMMIT_SECONDS = 1.0  # rows wait for each other so long: a disk may need a tenth of a second to make them permanent
 _TOGETHER = 64  # parts are merged when there are so many, and the merged ones again when there are so many of them
@@ -135,11 +135,7 @@ class IndexWriter:
                 (index_folder(self._folder) / part.name).unlink()
 
     def _write(self, first: int, last: int, table: pa.Table) -> Part:
-        messages = [INDEX_SCHEMA.serialize(), *(batch.serialize() for batch in _packed(table))]
-        content = b"".join([*messages, END_OF_STREAM])
-        part = Part(first, last, zlib.crc32(content))
-        replace_bytes(index_folder(self._folder) / part.name, content)
-        return part
+        return _write_part(self._folder, first, last, _stream(_packed(table)))
 
 
 def open_index(folder: Path) -> tuple[Manifest, pa.Table]:
@@ -180,6 +176,42 @@ def parts_of(folder: Path, known: Sequence[str] = ()) -> list[Part]:
     if wanted > (end := parts[-1].last if parts else -1):
         _complain_of_gap(folder, end + 1, wanted)
     return parts
+
+
+def whole_parts(rows: Iterable[pa.RecordBatch]) -> Iterator[bytes]:
+    """The files of a whole index, whose rows all count; none is larger than 128 MB by more than the last rows."""
+    waiting: list[pa.RecordBatch] = []
+    size = 0
+    for batch in rows:
+        waiting.append(batch)
+        size += batch.nbytes
+        if size > _PART_BYTES:
+            yield _stream(_repacked(waiting))
+            waiting, size = [], 0
+    if waiting:
+        yield _stream(_repacked(waiting))
+
+
+def write_whole_index(folder: Path, rows: Iterable[pa.RecordBatch]) -> list[str]:
+    """Write an index beside whatever the folder has. It counts once a manifest names its parts, in this order."""
+    parts = (_write_part(folder, number, number, content) for number, content in enumerate(whole_parts(rows)))
+    return [part.name for part in parts]
+
+
+def unnamed_parts(folder: Path, manifest: Manifest) -> list[Path]:
+    """What lies in the index of a corpus beside the parts that its manifest names: parts that were merged, and what a
+    killed writer left. The manifest must say `complete`."""
+    ours = [path for path in index_folder(folder).glob("*") if Part.named(path.name) or is_draft(path)]
+    return sorted(path for path in ours if path.name not in manifest.index)
+
+
+def remove_unnamed_parts(folder: Path, manifest: Manifest) -> None:
+    """For good: not even a power cut brings them back."""
+    if unnamed := unnamed_parts(folder, manifest):
+        with writing(index_folder(folder)):
+            for path in unnamed:
+                path.unlink()
+            flush_to_disk(index_folder(folder))
 
 
 def state_of(folder: Path) -> str:
@@ -239,6 +271,20 @@ def read_part(folder: Path, part: Part) -> pa.Table:
 
 def _table(tables: Iterable[pa.Table]) -> pa.Table:
     return pa.concat_tables(list(tables) or [INDEX_SCHEMA.empty_table()])
+
+
+def _stream(batches: Iterable[pa.RecordBatch]) -> bytes:
+    return b"".join([INDEX_SCHEMA.serialize(), *(batch.serialize() for batch in batches), END_OF_STREAM])
+
+
+def _write_part(folder: Path, first: int, last: int, content: bytes) -> Part:
+    part = Part(first, last, zlib.crc32(content))
+    replace_bytes(index_folder(folder) / part.name, content)
+    return part
+
+
+def _repacked(batches: list[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    yield from pa.Table.from_batches(batches).combine_chunks().to_batches(_PACKED_ROWS)
 
 
 def _packed(table: pa.Table) -> Iterator[pa.RecordBatch]:

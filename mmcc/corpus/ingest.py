@@ -24,6 +24,7 @@ from mmcc.corpus.features import check_features
 from mmcc.corpus.format import INDEX_SCHEMA, READABLE, Encoding, Manifest, shard_path
 from mmcc.corpus.index import IndexWriter, open_index
 from mmcc.corpus.outcome import IngestReport, name_of, report_on
+from mmcc.corpus.part import SourcePart
 from mmcc.corpus.plan import Plan, make_plan, renewed, row_of
 from mmcc.corpus.shards import SHARD_BYTES, ShardReader, lost_frames, next_shard
 from mmcc.corpus.source import Item, Skipped, Source
@@ -54,6 +55,7 @@ class IngestSettings:
     workers: int = 1  # of this machine, unless an engine is given
     engine: Engine | None = None
     limits: Limits = field(default_factory=Limits)
+    part: SourcePart | None = None  # None: all of the source
 
 
 Progress = Callable[[str, float], None]  # a file, and the share of it that is done: 1 ends it
@@ -73,7 +75,8 @@ def ingest(
     """Bring a corpus up to date with a source. `begin` is called with the number of videos to do."""
     _make_folder(folder)
     with only_writer(folder):
-        manifest = _open_manifest(folder, source, settings)
+        manifest = _open_manifest(folder, source, settings)  # of the whole source, so that its parts fit together
+        source = settings.part.select(source) if settings.part else source
         with adding_to(folder, manifest) as index:
             before = open_index(folder)[1]
             plan = make_plan(source, before, settings.transcribe, lost_frames(folder, before))

@@ -12,8 +12,9 @@ import os
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -24,6 +25,9 @@ from mmcc.corpus.format import END_OF_STREAM, FRAMES_SCHEMA, Encoding, Manifest,
 from mmcc.errors import InputError, OutputError
 from mmcc.files import flush_to_disk
 from mmcc.media.jpeg import decode_jpeg
+
+if TYPE_CHECKING:
+    from mmcc.corpus.moved import Present
 
 SHARD_BYTES = 512 << 20  # a shard is closed beyond this size: few files, none too large to copy
 # Any 64 frames lie in at most five batches of 16, which have 80: a quarter more. With what a batch says about its
@@ -42,6 +46,10 @@ class FrameRun(NamedTuple):
     length: int
     frames: int
     crc32: int | None = None  # none in a corpus of format version 1
+
+
+class MissingShard(InputError):
+    """The file is gone; its frames may be elsewhere, if somebody has compacted the corpus."""
 
 
 class ShardWriter:
@@ -187,12 +195,19 @@ class ShardReader:
     """
 
     def __init__(self, folder: Path, manifest: Manifest) -> None:
-        self._folder, self._encoding = folder, manifest.encoding
+        self.folder, self._encoding = folder, manifest.encoding
         self._maps: dict[int, pa.Buffer] = {}
         self._sound: set[int] = set()  # batches, each by its shard and offset in one number
 
+    @cached_property
+    def present(self) -> Present:
+        """Where frames are that have moved since the corpus was opened."""
+        from mmcc.corpus.moved import Present  # which imports this module
+
+        return Present(self.folder)
+
     def batch(self, shard: int, where: FrameRun, shape: tuple[int, ...]) -> StoredFrames:
-        column, path = self.record_batch(shard, where).column(2), shard_path(self._folder, shard)
+        column, path = self.record_batch(shard, where).column(2), shard_path(self.folder, shard)
         try:
             return StoredFrames(column, self._encoding, shape, path)
         except (ValueError, TypeError) as error:  # in a corpus of format version 1, which has no checksums
@@ -200,7 +215,7 @@ class ShardReader:
 
     def record_batch(self, shard: int, where: FrameRun) -> pa.RecordBatch:
         """The columns of some frames, undecoded."""
-        path, key = shard_path(self._folder, shard), shard << 44 | where.offset
+        path, key = shard_path(self.folder, shard), shard << 44 | where.offset
         try:
             message = self._message(path, shard, where)
             if key in self._sound:
@@ -212,7 +227,7 @@ class ShardReader:
             if len(batch) != where.frames:
                 raise pa.ArrowInvalid(f"{len(batch)} frames where the index says {where.frames}")
         except FileNotFoundError:
-            raise InputError(path, "is missing", _MISSING) from None
+            raise MissingShard(path, "is missing", _MISSING) from None
         except (OSError, EOFError, IndexError, ValueError, pa.ArrowException) as error:
             raise InputError(path, f"cannot be read ({error})", _DAMAGED) from None
         self._remember(key)

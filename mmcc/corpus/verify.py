@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from mmcc.corpus.corpus import Corpus
-from mmcc.corpus.embeddings import DESCRIPTION, read_description, with_embeddings
+from mmcc.corpus.embeddings import DESCRIPTION, has_vectors, read_description, with_embeddings
 from mmcc.corpus.format import FIRST_VERSION, INDEX_SCHEMA, RESTORE, Manifest, index_folder, is_corpus
 from mmcc.corpus.index import latest_positions, open_index, present_parts, read_part
 from mmcc.corpus.shards import FrameRun, ShardReader
@@ -70,6 +70,9 @@ def verify(folder: Path, watch: Watch = iter) -> Verification:
         Manifest.load(folder)  # says so
     found = Verification(str(folder))
     for each in with_embeddings(folder):
+        with found.noting():
+            if each != folder and not has_vectors(each):
+                continue  # an embedding that was killed at once: nothing is lost
         with found.noting():
             if each != folder or (each / DESCRIPTION).exists():
                 read_description(each)

@@ -61,6 +61,8 @@ def commands(hostile: Hostile, out: Path) -> dict[str, list[str]]:
         "ingest": [str(hostile.videos[0].parent), "-o", str(out / "c"), "--size", "32", "-v"],
         "embed": [corpus, "--text", "minilm"],
         "inspect": [corpus, "--sheet", str(out / f"s{ESCAPES}.png")],
+        "merge": [corpus, "-o", str(out / f"m{ESCAPES}")],
+        "compact": [corpus],
         "train": [corpus, "-o", str(out / f"run{ESCAPES}"), "--anyway", *SMALL],
         "evaluate": [run, "--corpus", corpus, "--on", "all", "--tasks", "cycle,transitions", "-o", results],
         "compare": [run, run, "--corpus", corpus, "--on", "all", "--tasks", "cycle,transitions"],

@@ -38,6 +38,13 @@ def told(folder: Path, capsys) -> tuple[int, dict]:
     return code, found
 
 
+def test_an_embedding_that_was_killed_before_it_wrote_anything_is_no_damage(folder):
+    (folder / FOLDER / "lengths-fedcba987654" / "shards").mkdir(parents=True)
+    assert not verify(folder).damaged
+    (folder / FOLDER / COLOURS.folder / "manifest.json").unlink()
+    assert [damage.cause for damage in verify(folder).damaged] == ["is not a corpus (it has no manifest.json)"]
+
+
 def test_a_sound_corpus_is_read_whole(folder, capsys):
     code, found = told(folder, capsys)
     assert code == 0 and found["damaged"] == [] and found["kind"] == "corpus" and found["checksums"]

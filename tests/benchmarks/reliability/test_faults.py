@@ -1,12 +1,15 @@
 """A disk that fails at some event, on the way to checkpoints and cached answers; the benchmark takes every event."""
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
-from benchmarks.reliability.faults import BUG, LOST, Job, cache_job, checkpoint_job, try_all
+from benchmarks.reliability.faults import BUG, LOST, try_all
+from benchmarks.reliability.jobs import Job, cache_job, checkpoint_job, corpus_jobs
 from tests.faults import CRASH, POWER, Fault, events_of, with_fault
 from tests.forked import load_torch
 
@@ -23,6 +26,35 @@ def test_some_faults_lose_nothing(tmp_path, make, every):
     found = try_all(make(), tmp_path / "jobs", every=every)
     assert found.events > 10 and not found.told, found.told
     assert found.outcomes == {"same": found.outcomes.total()}
+
+
+@pytest.fixture(scope="module")
+def jobs(tmp_path_factory):
+    return {job.name: job for job in corpus_jobs(tmp_path_factory.mktemp("world") / "made")}
+
+
+@pytest.mark.parametrize(
+    ("name", "every"), [("merge", 17), ("compact", 7), ("embed", 17), ("ingest", 17), ("kitchen", 29)]
+)
+def test_some_faults_of_commands_that_write_a_corpus_lose_nothing(jobs, tmp_path, name, every):
+    found = try_all(jobs[name], tmp_path / "jobs", every=every, first=3)
+    assert found.events > 20 and not found.told, found.told
+    assert found.outcomes.total() > 10
+
+
+def test_the_events_of_worker_processes_count(jobs, tmp_path):
+    """Shards are written by them alone."""
+    root = tmp_path / "root"
+    root.mkdir()
+    events = events_of(lambda: jobs["ingest"].work(root), root, workers=True)
+    assert {"create c/shards/00000.arrow", "write c/shards/00000.arrow"} <= set(events)
+    shutil.rmtree(root)
+    root.mkdir()
+    at = events.index("write c/shards/00000.arrow")
+    ended = with_fault(lambda: jobs["ingest"].work(root), root, Fault(CRASH, at), workers=True)
+    assert ended.code == 77 and (root / "c" / "manifest.json").exists()
+    whole = pa.schema([("video", pa.string()), ("time", pa.float64()), ("frame", pa.binary())]).serialize().size
+    assert 0 < (root / "c" / "shards" / "00000.arrow").stat().st_size < whole, "half of its head"
 
 
 def test_a_writer_that_is_not_careful_is_found_out(tmp_path):
@@ -83,6 +115,27 @@ def test_after_a_power_cut_only_what_was_flushed_is_left(tmp_path):
     assert {path.name: path.read_text() for path in root.iterdir()} == {"kept": "kept", "empty": "", "old": "old"}
 
 
+def test_links_are_events_and_what_they_lead_to_was_flushed(tmp_path):
+    import os
+
+    root, old = tmp_path / "root", tmp_path / "old"
+    root.mkdir()
+    old.write_text("old")
+
+    def job():
+        os.link(old, root / "new")
+        opened = os.open(root, os.O_RDONLY)
+        os.fsync(opened)
+        os.close(opened)
+        (root / "end").mkdir()
+
+    assert events_of(job, root) == ["link new", "fsync .", "mkdir end"]
+    (root / "new").unlink()
+    (root / "end").rmdir()
+    assert with_fault(job, root, Fault(POWER, 2)).code == 77
+    assert {path.name: path.read_text() for path in root.iterdir()} == {"new": "old"}
+
+
 def test_a_crash_in_a_write_leaves_half_of_it(tmp_path):
     root = tmp_path / "root"
     root.mkdir()
@@ -94,4 +147,4 @@ def test_faults_in_training_and_indexing_lose_nothing():
     command = [sys.executable, "-m", "benchmarks.reliability.faults", "--only", "train,index", "--every", "11"]
     done = subprocess.run(command, cwd=Path(__file__).parents[3], capture_output=True, text=True, timeout=900)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.count(" ok") == 4
+    assert done.stdout.count(" ok") == 6
