@@ -11,7 +11,6 @@ Re-runs are of `mmcc ingest` on as many small files, each with captions.
 from __future__ import annotations
 
 import json
-import resource
 import shutil
 import subprocess
 import sys
@@ -22,7 +21,7 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from benchmarks.common import Figure, Figures, command_line, finish
-from benchmarks.scale.invented import make_corpus, make_ingested
+from benchmarks.scale.invented import make_corpus, make_ingested, peak_gb
 
 BATCH, BATCHES = 64, 20
 SHORT = 2.0  # seconds, up to which a measurement is repeated
@@ -80,8 +79,7 @@ def measured(what: str, corpus: Path) -> Cost:
 
 
 def _cost(start: float, times: int = 1) -> Cost:
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000  # kB on Linux
-    return Cost(round((time.process_time() - start) / times, 4), round(peak))
+    return Cost(round((time.process_time() - start) / times, 4), round(peak_gb() * 1000))
 
 
 def _open(folder: Path) -> Cost:

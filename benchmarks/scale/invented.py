@@ -68,6 +68,12 @@ def make_ingested(source: Path, folder: Path, videos: int) -> None:
     complete(folder, manifest, index)
 
 
+def peak_gb() -> float:
+    """The largest resident memory of this process, mapped files included; `getrusage` counts its parent's as well."""
+    status = Path("/proc/self/status").read_text()
+    return int(status.split("VmHWM:")[1].split()[0]) / 1e6
+
+
 def _write_frames(folder: Path) -> list[list[FrameRun]]:
     """Real videos of the greatest length; others are their beginnings."""
     writer, rng = ShardWriter(shard_path(folder, 0)), np.random.default_rng(0)

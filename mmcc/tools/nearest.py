@@ -17,6 +17,7 @@ Shapes: N nodes, D dims.
 from __future__ import annotations
 
 import importlib.util
+import math
 from collections.abc import Callable, Iterable
 from importlib import import_module
 from pathlib import Path
@@ -54,7 +55,7 @@ def has_faiss() -> bool:
 
 def lists_for(nodes: int) -> int:
     """About the square root, so that finding the lists and looking into one cost the same: a power of two."""
-    return 1 << max(2, round(np.log2(max(nodes, 1)) / 2))
+    return 1 << max(2, round(math.log2(max(nodes, 1)) / 2))
 
 
 def build(folder: Path, pi_ND: Rows, *, work: Path | None = None, progress: Progress | None = None) -> None:
@@ -112,13 +113,14 @@ class Nearest:
 
     def __init__(self, folder: Path) -> None:
         faiss = import_module("faiss")
-        self._index = faiss.read_index(str(folder / INDEX), faiss.IO_FLAG_MMAP | faiss.IO_FLAG_ONDISK_SAME_DIR)
+        self._index = faiss.read_index(str(folder / INDEX), faiss.IO_FLAG_ONDISK_SAME_DIR | faiss.IO_FLAG_READ_ONLY)
         self._index.nprobe = min(self._index.nlist, max(_PROBED_LEAST, round(self._index.nlist * _PROBED_SHARE)))
 
     def candidates(self, query_D: Floats, count: int) -> NDArray[np.int64]:
         """The numbers of at most `count` nodes, the nearest of which are most likely the nearest of all."""
-        places: NDArray[np.int64] = self._index.search(np.asarray(query_D, np.float32)[None], count)[1][0]
-        return places[(places >= 0) & (places < self._index.ntotal)]
+        places = self._index.search(np.asarray(query_D, np.float32)[None], count)[1][0]
+        found: NDArray[np.int64] = places[(places >= 0) & (places < self._index.ntotal)]
+        return found
 
 
 def _sample(pi_ND: Rows, count: int) -> Floats:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmcc.arrays import read_header
+from mmcc.errors import InputError
 from mmcc.files import flush_to_disk
 from mmcc.untrusted import Malformed
 
@@ -62,7 +63,7 @@ class StoredRows:
 
 
 class CheckedRows(StoredRows):
-    """The same, compared with the checksums of their blocks; ValueError if they are damaged."""
+    """The same, compared with the checksums of their blocks; InputError if they are damaged."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
@@ -76,7 +77,8 @@ class CheckedRows(StoredRows):
         for number in range(first, last):
             place = (number - first) * BLOCK
             if zlib.crc32(content[place : place + BLOCK]) != self._expected[number]:
-                raise Malformed(f"the checksum of the {BLOCK:,} bytes from {number * BLOCK:,} on is wrong")
+                cause = f"is damaged (the checksum of the {BLOCK:,} bytes from {number * BLOCK:,} on is wrong)"
+                raise InputError(self._path, cause, "Build it again with --rebuild.")
         return content[start - first * BLOCK : stop - first * BLOCK]
 
 
