@@ -33,7 +33,8 @@ _TRAINED, _SHARD = "trained.faiss", "shard-{:05d}.faiss"
 _SHARD_NODES = 1_000_000
 _AT_ONCE = 1 << 16  # nodes that are compressed together: 32 MB of 128 dims
 _TRAINED_ON = 64  # nodes per list
-_LEAST_TRAINED_ON = 1 << 16  # nodes: a byte has 256 values for each four dims, which need examples, too
+_LEAST_TRAINED_ON = 1 << 14  # nodes: a byte has 256 values for each four dims, which need examples, too
+_EXAMPLES, _ROUNDS = 64, 10  # of each of these values, and of k-means; with 256 and 25, as FAISS has them: minutes
 _PROBED_SHARE = 1 / 32  # of the lists, but at least _PROBED_LEAST
 _PROBED_LEAST = 32
 _DIMS_PER_BYTE = 4
@@ -81,6 +82,7 @@ def train(pi_ND: Rows, path: Path) -> None:
         parts -= 1
     bits = 8 if len(pi_ND) >= 10_000 else 4  # few vectors have no examples of 256 values
     index = faiss.index_factory(dims, f"IVF{lists},PQ{parts}x{bits}", faiss.METRIC_INNER_PRODUCT)
+    index.pq.cp.niter, index.pq.cp.max_points_per_centroid = _ROUNDS, _EXAMPLES
     index.train(_sample(pi_ND, max(_TRAINED_ON * lists, _LEAST_TRAINED_ON)))
     _write(index, path)
 
