@@ -139,7 +139,7 @@ def _batches(folder: Path) -> tuple[Cost, Cost]:
     batches = training_batches(sampler, words, start_step=0, steps=1 + BATCHES, batch_size=BATCH)
     assert len(next(batches)) == BATCH
     first, start = _cost(start), time.process_time()
-    assert len(list(batches)) == BATCHES
+    assert sum(1 for _ in batches) == BATCHES
     return first, _cost(start, BATCHES)
 
 

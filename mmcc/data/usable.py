@@ -19,11 +19,18 @@ from numpy.typing import NDArray
 from mmcc.corpus.contents import MOST, SPAN
 from mmcc.data.config import DataConfig
 
+_AT_ONCE = 10_000  # videos: half a million spans
+
 Counts = NDArray[np.int64]
 
 
 def certainly_usable(counts: pa.Table, config: DataConfig) -> NDArray[np.bool_]:
     """Of each video [V], from its counts (`seen`, `said`), if all of its frames may be used: see `Cutter.rates`."""
+    parts = [_proven(counts.slice(first, _AT_ONCE), config) for first in range(0, counts.num_rows, _AT_ONCE)]
+    return np.concatenate([np.zeros(0, bool), *parts])
+
+
+def _proven(counts: pa.Table, config: DataConfig) -> NDArray[np.bool_]:
     proven = np.zeros(counts.num_rows, bool)
     spans = 1
     while spans * SPAN <= config.segment_seconds and not proven.all():

@@ -15,7 +15,7 @@ from mmcc.errors import InputError
 from mmcc.evaluation.embedding import embed_videos
 from mmcc.evaluation.search import best_apart
 from mmcc.report.search import draw, render
-from mmcc.tools import search_index
+from mmcc.tools import search, search_index
 from mmcc.tools.cache import Cache
 from mmcc.tools.model import open_model
 from mmcc.tools.search import Searcher
@@ -185,7 +185,7 @@ def test_a_build_that_was_stopped_continues(kitchen, tmp_path, monkeypatch):
     model, cache = kitchen.model(), Cache(kitchen.cache)
     library = open_library(model, kitchen.corpus, cache)
     expected = open_index(model, library, cache, folder=tmp_path / "whole")
-    monkeypatch.setattr(search_index, "_AT_ONCE", 3)
+    monkeypatch.setattr(search_index, "_AT_ONCE", 2)
     shown = []
 
     def stop_after(count):
@@ -198,13 +198,13 @@ def test_a_build_that_was_stopped_continues(kitchen, tmp_path, monkeypatch):
 
         return progress
 
-    for count in (1, 8):  # after one video nothing is worth keeping; after eight, six are
+    for count in (1, 3):  # after one video nothing is worth keeping; after three, two are
         with pytest.raises(KeyboardInterrupt):
             open_index(model, library, cache, folder=tmp_path / "index", progress=stop_after(count))
-        assert (tmp_path / ".tmp-index").exists() == (count == 8) and not (tmp_path / "index").exists()
+        assert (tmp_path / ".tmp-index").exists() == (count == 3) and not (tmp_path / "index").exists()
     shown.clear()
     found = open_index(model, library, cache, folder=tmp_path / "index", progress=stop_after(1000))
-    assert shown[0] == "6"
+    assert shown[0] == "2"
     for path in sorted(expected.folder.iterdir()):
         assert (found.folder / path.name).read_bytes() == path.read_bytes(), path.name
     assert sorted(each.name for each in tmp_path.iterdir()) == ["index", "whole"]
@@ -235,6 +235,7 @@ def test_faiss_finds_what_an_exact_search_finds(kitchen, tmp_path, monkeypatch):
     exact = searcher(kitchen)
     monkeypatch.setattr(search_index, "FAISS_ABOVE", 1)
     monkeypatch.setattr(search_index.nearest, "_SHARD_NODES", 100)
+    monkeypatch.setattr(search, "_AT_FIRST", 1000)  # every frame is a candidate: as good as exact
     fast = searcher(kitchen, folder=tmp_path / "index")
     assert fast.index.nearest is not None and "nodes" not in vars(fast.index)
     video = Corpus.open(kitchen.corpus).ids[0]
