@@ -101,7 +101,8 @@ def _seen(which: NDArray[np.int64], seed: int) -> Floats:
 
 def _in_process(stage: str, folder: Path) -> dict[str, Any]:
     command = [sys.executable, "-m", "benchmarks.scale.search", "--stage", stage, str(folder)]
-    answer: dict[str, Any] = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
+    output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+    answer: dict[str, Any] = json.loads(output.splitlines()[-1])  # FAISS may print, too
     print(f"{stage}: {answer['seconds']:.3f} s of CPU, {answer['gb']:.2f} GB", flush=True)
     return answer
 

@@ -16,9 +16,13 @@ Shapes: N nodes, D dims.
 
 from __future__ import annotations
 
+import ctypes
 import importlib.util
 import math
-from collections.abc import Callable, Iterable
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
@@ -106,7 +110,8 @@ def merge(shards: list[Path], trained: Path, folder: Path) -> None:
     faiss = import_module("faiss")
     merge_ondisk = import_module("faiss.contrib.ondisk").merge_ondisk
     index = faiss.read_index(str(trained))
-    merge_ondisk(index, [str(path) for path in shards], str(folder / LISTS))
+    with without_chatter():
+        merge_ondisk(index, [str(path) for path in shards], str(folder / LISTS))
     faiss.write_index(index, str(folder / INDEX))
 
 
@@ -123,6 +128,23 @@ class Nearest:
         places = self._index.search(np.asarray(query_D, np.float32)[None], count)[1][0]
         found: NDArray[np.int64] = places[(places >= 0) & (places < self._index.ntotal)]
         return found
+
+
+@contextmanager
+def without_chatter() -> Iterator[None]:
+    """FAISS tells its progress on the standard output of the process, where answers go."""
+    flush = ctypes.CDLL(None).fflush
+    sys.stdout.flush()
+    flush(None)
+    ours = os.dup(1)
+    try:
+        with Path(os.devnull).open("wb") as nowhere:
+            os.dup2(nowhere.fileno(), 1)
+        yield
+    finally:
+        flush(None)
+        os.dup2(ours, 1)
+        os.close(ours)
 
 
 def _sample(pi_ND: Rows, count: int) -> Floats:

@@ -1,5 +1,7 @@
 """The nearest vectors are among the candidates, however an index was built: at once, in shards, or after a stop."""
 
+import ctypes
+
 import numpy as np
 import pytest
 
@@ -60,6 +62,15 @@ def test_a_stopped_build_continues(vectors, tmp_path, monkeypatch):
     nearest.build(tmp_path, vectors)
     assert kept == ["shard-00002.faiss", "shard-00003.faiss"]
     assert recall(Nearest(tmp_path), vectors) > 0.95
+
+
+def test_what_faiss_prints_is_not_an_answer(capfd):
+    printed = ctypes.CDLL(None).puts
+    with nearest.without_chatter():
+        printed(b"merged 1024 lists")
+    printed(b"answer")
+    ctypes.CDLL(None).fflush(None)
+    assert capfd.readouterr().out == "answer\n"
 
 
 def test_more_candidates_than_vectors(vectors, tmp_path):

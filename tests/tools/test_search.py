@@ -247,6 +247,23 @@ def test_faiss_finds_what_an_exact_search_finds(kitchen, tmp_path, monkeypatch):
         assert [score for _, _, score in told(fast.after(f"{video}@0:30", top))] == pytest.approx(after, abs=1e-5)
 
 
+def test_a_damaged_index_of_many_frames_is_refused_or_answers_the_same(kitchen, tmp_path, monkeypatch):
+    pytest.importorskip("faiss", reason="pip install 'mmcc[search]'")
+    monkeypatch.setattr(search_index, "FAISS_ABOVE", 1)
+    whole = searcher(kitchen, folder=tmp_path / "index")
+    expected, refused = told(whole.text("add sugar")), set()
+    for path in sorted((tmp_path / "index").iterdir()):
+        content = path.read_bytes()
+        for damaged in (content[:-1] + bytes([content[-1] ^ 1]), content[: len(content) // 2], b""):
+            path.write_bytes(damaged)
+            try:
+                assert told(searcher(kitchen, folder=tmp_path / "index").text("add sugar")) == expected, path.name
+            except InputError:
+                refused.add(path.name)
+        path.write_bytes(content)
+    assert refused > {"pi.npy", "pi.npy.crc", "time.npy", "video.npy.crc", "nodes.faiss", "nodes.lists", "index.json"}
+
+
 def test_wrong_questions_are_told_in_a_line(kitchen, tmp_path, capsys):
     run, corpus = str(kitchen.run), str(kitchen.corpus)
     video = Corpus.open(kitchen.corpus).ids[0]
