@@ -1,4 +1,4 @@
-"""Time and memory of a corpus of up to a million videos: opening, splits, vocabulary, batches, inspect, re-runs.
+"""Time and memory of corpora of up to a million videos: opening, splits, words, batches, inspect, re-runs.
 
     python -m benchmarks.scale.corpus [--videos 1000 10000 100000] [--files 1000 10000 100000] [--folder DIR]
 

@@ -1,4 +1,4 @@
-"""Search over 10⁶ or 10⁷ frames on the disk: recall, time to build, time and memory of a question, bytes per frame.
+"""Search over 10⁶ or 10⁷ frames on the disk: recall, time to build, time and memory of a question, bytes.
 
     python -m benchmarks.scale.search [--nodes 1000000] [--folder DIR]
 

@@ -1,4 +1,4 @@
-"""Search over a million frames: exact search compared with its matrix product. `scale.search` has more of them.
+"""Search over a million frames: exact search compared with its matrix product; `scale_search` has more.
 
     python -m benchmarks.speed.search [--nodes 1000000]
 
