@@ -78,7 +78,9 @@ def _either_side(training: list[str], purpose: str, held_out: float) -> list[str
 
 def some_of(videos: list[str], count: int) -> list[str]:
     """`count` of the videos (0: all), in their order; smaller selections are subsets of larger ones."""
-    chosen = set(sorted(videos, key=_lot)[: count or len(videos)])
+    if not count:
+        return list(videos)
+    chosen = set(sorted(videos, key=_lot)[:count])
     return [video for video in videos if video in chosen]
 
 

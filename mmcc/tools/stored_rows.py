@@ -59,7 +59,7 @@ class StoredRows:
             return os.pread(file.fileno(), stop - start, start)
 
     def _array(self, content: bytes) -> NDArray[Any]:
-        return np.frombuffer(bytearray(content), self.dtype).reshape(-1, *self.shape[1:])
+        return np.frombuffer(content, self.dtype).reshape(-1, *self.shape[1:])
 
 
 class CheckedRows(StoredRows):
