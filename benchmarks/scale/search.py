@@ -12,6 +12,7 @@ stage has a process of its own, which uses one core; memory is the largest resid
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -101,7 +102,8 @@ def _seen(which: NDArray[np.int64], seed: int) -> Floats:
 
 def _in_process(stage: str, folder: Path) -> dict[str, Any]:
     command = [sys.executable, "-m", "benchmarks.scale.search", "--stage", stage, str(folder)]
-    output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+    alone = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}  # waiting for a busy core takes ages
+    output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=alone).stdout
     answer: dict[str, Any] = json.loads(output.splitlines()[-1])  # FAISS may print, too
     print(f"{stage}: {answer['seconds']:.3f} s of CPU, {answer['gb']:.2f} GB", flush=True)
     return answer
