@@ -23,11 +23,13 @@ SPEED = (
     *("ordering", "evaluation", "tools", "search", "search_memory", "app"),
 )
 VALIDITY = ("calibration", "references", "narration", "leaks", "domain")
+SCALE = {"scale": "benchmarks.scale.corpus", "scale_search": "benchmarks.scale.search"}
 RELIABILITY = ("corruptions", "checks", "confinement", "runs", "faults")
 BENCHMARKS = {
     **{name: f"benchmarks.speed.{name}" for name in SPEED},
     **{name: f"benchmarks.validity.{name}" for name in VALIDITY},
     **{name: f"benchmarks.reliability.{name}" for name in RELIABILITY},
+    **SCALE,
     "robustness": "benchmarks.robustness",
 }
 OK, MISSED, STOPPED = 0, 1, 130

@@ -1,4 +1,4 @@
-"""Text that is safe to print and to store: file names, times as video players show them, JSON without NaN."""
+"""Text that is safe to print and to store: file names, times as players show them, JSON without NaN; and its words."""
 
 import json
 import math
@@ -13,6 +13,7 @@ from typing import Any
 _UNSAFE = "\\x7f-\\x9f\\u2028\\u2029\\u202a-\\u202e\\u2066-\\u2069\\ud800-\\udfff"
 _UNPRINTABLE = re.compile(f"[\\x00-\\x1f{_UNSAFE}]")
 _UNPRINTABLE_IN_JSON = re.compile(f"[{_UNSAFE}]")  # JSON escapes the others itself
+_WORD = re.compile(r"[\w']+")
 
 
 def storable(text: str) -> str:
@@ -40,6 +41,16 @@ def printable_json(content: Any, indent: int | None = None) -> str:
 
 def _escaped(found: re.Match[str]) -> str:
     return json.dumps(found[0])[1:-1] if found[0] != "\x7f" else "\\u007f"
+
+
+def words_of(text: str) -> list[str]:
+    """In lower case, without punctuation."""
+    return _WORD.findall(text.lower())
+
+
+def has_words(text: str) -> bool:
+    """Whether a text has anything to encode: music notes and dashes do not count."""
+    return _WORD.search(text) is not None
 
 
 def distinct(names: Sequence[Sequence[str]]) -> list[str]:

@@ -290,7 +290,8 @@ def _watched(root: Path, fault: Fault | None, disk: _Disk | None = None) -> Iter
     def link(source: Any, target: Any, **options: Any) -> None:
         nonlocal busy
         if busy or not disk.is_ours(target):
-            return true["link"](source, target, **options)
+            true["link"](source, target, **options)
+            return
         busy = True
         try:
             disk.event("link", target)

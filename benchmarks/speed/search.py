@@ -1,9 +1,9 @@
-"""Search over a million frames: exact search compared with its matrix product, FAISS with exact search.
+"""Search over a million frames: exact search compared with its matrix product; `scale_search` has more.
 
     python -m benchmarks.speed.search [--nodes 1000000]
 
 Embeddings are made up: ten-minute videos that show one of two thousand things after another, with noise as strong as
-the signal. Queries are made the same way. FAISS is measured if installed (`pip install 'mmcc[search]'`).
+the signal. Queries are made the same way.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from benchmarks.common import Figure, Figures, command_line, finish
 from mmcc.evaluation.search import SearchableNodes, best_apart, changes, scores_of
-from mmcc.tools.search_index import has_faiss, make_faiss
 
 DIMS, FRAMES, THINGS, NOISE = 128, 600, 2000, 1.0
 QUERIES, TOP, WINDOW = 50, 10, 10.0
@@ -37,18 +36,6 @@ def main(arguments: Sequence[str] | None = None) -> list[Figure]:
     what = f"{len(nodes.pi):,} nodes x {DIMS}"
     figures.at_most(f"exact search / matrix product ({exact / 10:.3f} s, {what})", exact / product, 1.5)
     figures.at_most(f"changes / two matrix products ({change:.3f} s)", change / (2 * product / 10), 2.5)
-    if not has_faiss():
-        print("FAISS is not installed: skipped")
-        return figures.measured
-    start = time.process_time()
-    index = make_faiss(nodes.pi[:])
-    built = time.process_time() - start
-    found = index.search(queries, TOP)[1]
-    truth = [_best(scores_of(nodes.pi, query)) for query in queries]
-    recall = np.mean([len(set(a.tolist()) & set(b.tolist())) / TOP for a, b in zip(found, truth, strict=True)])
-    faiss = _seconds(lambda: [index.search(query[None], TOP) for query in queries[:10]])
-    figures.at_least(f"recall@10 of FAISS (built in {built:.0f} s of CPU)", float(recall), 0.95)
-    figures.at_most(f"FAISS / exact search ({faiss / 10:.4f} s)", faiss / exact, 0.5)
     return figures.measured
 
 
@@ -72,10 +59,6 @@ def _unit(x: NDArray[np.floating]) -> Floats:
 
 def _search(nodes: SearchableNodes, query: Floats) -> object:
     return best_apart(scores_of(nodes.pi, query), nodes.video, (nodes.time,), TOP, WINDOW)
-
-
-def _best(scores: Floats) -> NDArray[np.int64]:
-    return np.argpartition(scores, -TOP)[-TOP:]
 
 
 def _seconds(work: Callable[[], object]) -> float:

@@ -10,18 +10,21 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import compress
 from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from mmcc.corpus.format import READABLE, SPLITS, Manifest
-from mmcc.corpus.index import latest_positions, open_index
+from mmcc.corpus.index import open_rows
+from mmcc.corpus.rows import Rows
 from mmcc.corpus.shards import FrameRun, MissingShard, ShardReader, StoredFrames, lost_frames
 from mmcc.corpus.source import LabelledClip, Task
 from mmcc.media.utterances import Utterance
@@ -40,21 +43,17 @@ class Excerpt(NamedTuple):
 class Corpus:
     """A corpus on disk. Cheap to open; can be sent to other processes, which reopen it."""
 
-    def __init__(self, path: Path, manifest: Manifest, table: pa.Table) -> None:
+    def __init__(self, path: Path, manifest: Manifest, rows: Rows) -> None:
         self.path, self.manifest = path, manifest
-        self._table = table
-        self._positions = latest_positions(table)
+        self._rows = rows
         self._shards = ShardReader(path, manifest)
         self._videos: dict[str, Video] = {}
         self._lock = Lock()  # a server opens videos in several threads
-        status = table.column("status").to_pylist()
-        self._ids = [key for key, position in self._positions.items() if status[position] in READABLE]
-        self._readable = frozenset(self._ids)
 
     @classmethod
     def open(cls, path: str | Path) -> Corpus:
         path = Path(path)
-        return cls(path, *open_index(path))
+        return cls(path, *open_rows(path))
 
     def __repr__(self) -> str:
         return f"<Corpus {str(self.path)!r}: {len(self)} videos>"
@@ -63,20 +62,22 @@ class Corpus:
         return Corpus.open, (self.path,)
 
     def __len__(self) -> int:
-        return len(self._ids)
+        return len(self._readable)
 
     def __iter__(self) -> Iterator[Video]:
         return (self[video_id] for video_id in self._ids)
 
     def __contains__(self, video_id: object) -> bool:
-        return video_id in self._readable
+        place = self._rows.place_of(video_id) if isinstance(video_id, str) else None
+        return place is not None and self._rows.contents.column("status")[place].as_py() in READABLE
 
     def __getitem__(self, video_id: str) -> Video:
         video = self._videos.get(video_id)
         if video is None:
-            if video_id not in self._positions:
+            place = self._rows.place_of(video_id)
+            if place is None:
                 raise KeyError(f"no video {video_id!r} in {self.path}; corpus.ids lists them")
-            video = self._open(self._table.slice(self._positions[video_id], 1))
+            video = self._open(self._rows.row(place))
             with self._lock:
                 self._videos[video_id] = video
                 if len(self._videos) > _OPEN_VIDEOS:
@@ -99,25 +100,62 @@ class Corpus:
         """The ids of one split: train, validation or test."""
         if name not in SPLITS:
             raise ValueError(f"no split {name!r}: choose one of {', '.join(SPLITS)}")
-        splits = self._table.column("split").to_pylist()
-        return [video_id for video_id in self._ids if splits[self._positions[video_id]] == name]
+        named = pc.equal(self._rows.contents.column("split"), name).take(self._readable)
+        return list(compress(self._ids, named.to_pylist()))
 
     def columns(self, *names: str) -> pa.Table:
         """Columns of the index with one row per readable video, in the order of `ids`, memory-mapped: many videos are
         listed without opening each."""
-        table, places = self._table.select(list(names)), [self._positions[each] for each in self._ids]
-        if places == list(range(table.num_rows)):  # as after most ingests: nothing is copied
-            return table
-        return table.take(pa.array(places, pa.int64()))
+        return _in_order(self._rows.columns(*names), self._readable)
+
+    def counts(self, ids: Sequence[str]) -> pa.Table:
+        """How many frames (`seen`) and utterances with words (`said`) these videos have in each 8 seconds, from the
+        table of contents; null where nobody has counted."""
+        return self._rows.contents.select(["seen", "said"]).take(self._rows.places_of(ids))
+
+    def with_frames(self) -> list[str]:
+        """The ids of the readable videos that have frames; those that nobody has counted are opened."""
+        spans = pc.list_value_length(self._rows.contents.column("seen")).take(self._readable).to_pylist()
+        return [each for each, seen in zip(self._ids, spans, strict=True) if seen or len(self[each].times)]
+
+    def scan(self, ids: Sequence[str], *names: str) -> Iterator[tuple[NDArray[np.int64], pa.RecordBatch]]:
+        """Columns of the index for some videos, in batches, as they are stored; with each batch, which of the `ids` its
+        rows are. No memory is taken for more than one batch."""
+        return self._rows.scan(self._rows.places_of(ids), *names)
 
     def rows(self) -> list[str]:
         """The ids of every row of the index, including videos that failed or are missing."""
-        return list(self._positions)
+        return self._named(self._rows.places)
 
     def lost(self) -> dict[str, str]:
         """The videos whose frames are no longer on disk, with the reason; of damage within a file it knows nothing."""
-        lost = lost_frames(self.path, self._table)
-        return {key: lost[position] for key, position in self._positions.items() if position in lost}
+        lost = lost_frames(self.path, self._rows.columns("shard", "batches"))
+        if not lost:
+            return {}
+        places = self._rows.places[np.isin(self._rows.places, list(lost))]
+        return {key: lost[place] for key, place in zip(self._named(places), places.tolist(), strict=True)}
+
+    @cached_property
+    def _readable(self) -> NDArray[np.int64]:
+        """The rows of the readable videos, sorted by id."""
+        readable = pc.is_in(self._rows.contents.column("status"), pa.array(READABLE)).to_numpy()
+        places: NDArray[np.int64] = self._rows.places[readable[self._rows.places]]
+        return places
+
+    @cached_property
+    def _ids(self) -> list[str]:
+        return self._named(self._readable)
+
+    def _named(self, places: NDArray[np.int64]) -> list[str]:
+        ids: list[str] = self._rows.contents.column("id").take(places).to_pylist()
+        return ids
+
+
+def _in_order(table: pa.Table, places: NDArray[np.int64]) -> pa.Table:
+    """Those rows; as after most ingests nothing is copied if they are all of them in their order."""
+    if np.array_equal(places, np.arange(table.num_rows)):
+        return table
+    return table.take(places)
 
 
 class Video:

@@ -11,15 +11,17 @@ from __future__ import annotations
 import hashlib
 import re
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import pyarrow as pa
 
-from mmcc.corpus.format import END_OF_STREAM, FIRST_VERSION, INDEX_SCHEMA, RESTORE, Manifest, index_folder, shard_path
+from mmcc.corpus.contents import part_of, read_contents
+from mmcc.corpus.format import FIRST_VERSION, INDEX_SCHEMA, RESTORE, Manifest, index_folder, shard_path
+from mmcc.corpus.rows import Rows, stored_rows
 from mmcc.corpus.version_one import first_index_path, read_first_version
 from mmcc.errors import InputError, OutputError
 from mmcc.files import flush_to_disk, is_draft, make_folder, remove_drafts, replace_bytes, writing
@@ -29,6 +31,7 @@ _TOGETHER = 64  # parts are merged when there are so many, and the merged ones a
 _PART_BYTES = 128 << 20  # parts are not merged beyond this size: what is added to a large corpus leaves most as it is
 _PACKED_ROWS = 1000  # in one record batch of a merged part: few enough to stream, enough to open fast
 _TRIES = 5
+Read = TypeVar("Read")
 _NAME = re.compile(r"(\d{8,})-(\d{8,})-([0-9a-f]{8})\.arrow")
 
 
@@ -76,10 +79,13 @@ class IndexWriter:
     def append(self, rows: list[dict[str, Any]]) -> None:
         """Rows that will be permanent within a second."""
         if rows:
-            batch = pa.RecordBatch.from_pylist(rows, schema=INDEX_SCHEMA)
-            self._due = self._due if self._waiting else monotonic() + COMMIT_SECONDS
-            self._waiting.append(batch)
-            self.tick()
+            self.append_batch(pa.RecordBatch.from_pylist(rows, schema=INDEX_SCHEMA))
+
+    def append_batch(self, rows: pa.RecordBatch) -> None:
+        """The same of rows in the columns of an index."""
+        self._due = self._due if self._waiting else monotonic() + COMMIT_SECONDS
+        self._waiting.append(rows)
+        self.tick()
 
     def tick(self) -> None:
         """Commit the rows that have waited long enough."""
@@ -135,15 +141,24 @@ class IndexWriter:
                 (index_folder(self._folder) / part.name).unlink()
 
     def _write(self, first: int, last: int, table: pa.Table) -> Part:
-        return _write_part(self._folder, first, last, _stream(_packed(table)))
+        return _write_part(self._folder, first, last, part_of(_packed(table)))
 
 
 def open_index(folder: Path) -> tuple[Manifest, pa.Table]:
     """A corpus's manifest and its whole index, memory-mapped: columns are read when used. Every part is checked."""
+    return _reading(folder, _read_index)
+
+
+def open_rows(folder: Path) -> tuple[Manifest, Rows]:
+    """The same, but rows are read and checked when they are asked for: opening reads who they are."""
+    return _reading(folder, _read_rows)
+
+
+def _reading(folder: Path, read: Callable[[Path, Manifest], Read]) -> tuple[Manifest, Read]:
     for attempt in range(_TRIES):
         manifest = Manifest.load(folder)
         try:
-            return manifest, _read_index(folder, manifest)
+            return manifest, read(folder, manifest)
         except FileNotFoundError as error:  # a writer may have merged it since
             if attempt + 1 == _TRIES:
                 raise InputError(error.filename, "is missing", RESTORE) from None
@@ -154,6 +169,23 @@ def _read_index(folder: Path, manifest: Manifest) -> pa.Table:
     if manifest.version == FIRST_VERSION:
         return read_first_version(folder, manifest)
     return _table(read_part(folder, part) for part in present_parts(folder, manifest))
+
+
+def _read_rows(folder: Path, manifest: Manifest) -> Rows:
+    if manifest.version == FIRST_VERSION:
+        return Rows.of(_read_index(folder, manifest))
+    return Rows.of_all(_rows_of_part(folder, part) for part in present_parts(folder, manifest))
+
+
+def _rows_of_part(folder: Path, part: Part) -> Rows:
+    path = index_folder(folder) / part.name
+    try:
+        contents = read_contents(path, part.crc32)
+    except FileNotFoundError:
+        raise
+    except (OSError, ValueError, pa.ArrowException) as error:
+        raise InputError(path, f"is damaged ({error})", RESTORE) from None
+    return Rows.of(read_part(folder, part)) if contents is None else stored_rows(path, contents)
 
 
 def present_parts(folder: Path, manifest: Manifest) -> list[Part]:
@@ -186,10 +218,10 @@ def whole_parts(rows: Iterable[pa.RecordBatch]) -> Iterator[bytes]:
         waiting.append(batch)
         size += batch.nbytes
         if size > _PART_BYTES:
-            yield _stream(_repacked(waiting))
+            yield part_of(_repacked(waiting))
             waiting, size = [], 0
     if waiting:
-        yield _stream(_repacked(waiting))
+        yield part_of(_repacked(waiting))
 
 
 def write_whole_index(folder: Path, rows: Iterable[pa.RecordBatch]) -> list[str]:
@@ -271,10 +303,6 @@ def read_part(folder: Path, part: Part) -> pa.Table:
 
 def _table(tables: Iterable[pa.Table]) -> pa.Table:
     return pa.concat_tables(list(tables) or [INDEX_SCHEMA.empty_table()])
-
-
-def _stream(batches: Iterable[pa.RecordBatch]) -> bytes:
-    return b"".join([INDEX_SCHEMA.serialize(), *(batch.serialize() for batch in batches), END_OF_STREAM])
 
 
 def _write_part(folder: Path, first: int, last: int, content: bytes) -> Part:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 import statistics
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from mmcc.corpus.corpus import Corpus, Video
 from mmcc.corpus.embeddings import stored_encoders
-from mmcc.corpus.format import READABLE
+from mmcc.corpus.figures import COLUMNS, VideoFigures, figures_of
 from mmcc.corpus.outcome import IngestReport, shortfall
 from mmcc.corpus.source import Task
 from mmcc.text import one_line
@@ -71,11 +72,6 @@ class TaskCount(NamedTuple):
     segments: int
 
 
-class _Span(NamedTuple):
-    start: float
-    end: float
-
-
 def summarize(corpus: Corpus, watch: Callable[[list[str]], Iterable[str]] = iter) -> Summary:
     """Go through a corpus once; `watch` may show progress."""
     manifest = corpus.manifest
@@ -83,43 +79,24 @@ def summarize(corpus: Corpus, watch: Callable[[list[str]], Iterable[str]] = iter
         str(corpus.path), manifest.encoding, manifest.fps, manifest.size, manifest.mode, manifest.complete
     )
     summary.embeddings = [encoder.name for encoder in stored_encoders(corpus)]
-    durations: list[float] = []
-    lags: list[float] = []
-    captioned = spoken = annotated = shown = decoded = expected = 0.0
+    ids = corpus.rows()
+    seen = iter(watch(ids))
+    found: list[VideoFigures] = []
+    for numbers, batch in corpus.scan(ids, *COLUMNS):
+        found += figures_of(numbers, batch)
+        deque(islice(seen, len(numbers)), maxlen=0)
+    found.sort(key=lambda row: row.number)  # the order of sums, and of what is listed
     here, listed, clips = Counter[str](), Counter[str](), Counter[str]()
-    for video_id in watch(corpus.rows()):
-        video = corpus[video_id]
-        _note_troubles(summary, video)
-        listed.update(video.tasks)
-        summary.segments += len(video.steps)
-        summary.annotated += bool(video.steps)
-        clips.update(video.tasks[:1] * len(video.steps))
-        if video.status not in READABLE:
-            continue
-        here.update(video.tasks)
-        details, seconds = video.details, _seconds(video)
-        durations.append(seconds)
-        decoded += details["decoded"] or 0.0
-        expected += video.duration
-        summary.frames += len(video.times)
-        if video.utterances:
-            summary.utterances += len(video.utterances)
-            summary.words += sum(len(utterance.text.split()) for utterance in video.utterances)
-            captioned += seconds
-            spoken += _union(video.utterances, seconds)
-        if video.steps:
-            annotated += seconds
-            shown += _union(video.steps, seconds)
-            lags += _lags(video, corpus.tasks)
-    summary.videos = len(durations)
-    if durations:
-        summary.hours = sum(durations) / 3600
-        summary.median_seconds = statistics.median(durations)
-        summary.shortest_seconds, summary.longest_seconds = min(durations), max(durations)
-    summary.words_per_minute = summary.words / (captioned / 60) if captioned else 0.0
-    summary.decoded_coverage = min(1.0, decoded / expected) if expected else 0.0
-    summary.speech_coverage = spoken / captioned if captioned else 0.0
-    summary.step_coverage = shown / annotated if annotated else 0.0
+    for row in found:
+        _note_troubles(summary, row)
+        tasks = row.details["tasks"] or []
+        listed.update(tasks)
+        summary.segments += row.steps
+        summary.annotated += bool(row.steps)
+        clips.update(tasks[:1] * row.steps)
+        here.update(tasks if row.readable else [])
+    _add_up(summary, [row for row in found if row.readable])
+    lags = [lag for row in found if row.readable and row.steps for lag in _lags(corpus[ids[row.number]], corpus.tasks)]
     summary.caption_lag, summary.caption_lag_pairs = (statistics.median(lags) if lags else None), len(lags)
     summary.tasks = {
         key: TaskCount(task.title, len(task.steps), here[key], listed[key], clips[key])
@@ -130,41 +107,44 @@ def summarize(corpus: Corpus, watch: Callable[[list[str]], Iterable[str]] = iter
     return summary
 
 
-def _note_troubles(summary: Summary, video: Video) -> None:
+def _add_up(summary: Summary, readable: list[VideoFigures]) -> None:
+    """The figures of the videos that have frames or utterances."""
+    durations = [row.seconds for row in readable]
+    summary.videos, summary.frames = len(readable), sum(row.frames for row in readable)
+    summary.utterances, summary.words = sum(row.utterances for row in readable), sum(row.words for row in readable)
+    if durations:
+        summary.hours = sum(durations) / 3600
+        summary.median_seconds = statistics.median(durations)
+        summary.shortest_seconds, summary.longest_seconds = min(durations), max(durations)
+    captioned = sum((row.seconds for row in readable if row.utterances), 0.0)
+    annotated = sum((row.seconds for row in readable if row.steps), 0.0)
+    decoded, expected = (sum((row.details[name] or 0.0 for row in readable), 0.0) for name in ("decoded", "duration"))
+    summary.words_per_minute = summary.words / (captioned / 60) if captioned else 0.0
+    summary.decoded_coverage = min(1.0, decoded / expected) if expected else 0.0
+    summary.speech_coverage = sum(row.spoken for row in readable) / captioned if captioned else 0.0
+    summary.step_coverage = sum(row.shown for row in readable) / annotated if annotated else 0.0
+
+
+def _note_troubles(summary: Summary, row: VideoFigures) -> None:
     """Record what is missing from a video and, if it is readable, its split, mode and kind of captions."""
-    row = video.details
-    name = row["source"] or row["captions"] or row["id"]
-    if row["status"] == "absent":
+    details = row.details
+    name = details["source"] or details["captions"] or details["id"]
+    if details["status"] == "absent":
         summary.absent += 1
         return
-    if row["status"] == "failed":
-        summary.failed.append({"path": name, "reason": row["reason"]})
+    if details["status"] == "failed":
+        summary.failed.append({"path": name, "reason": details["reason"]})
         return
-    if row["caption_error"]:
-        summary.failed.append({"path": row["captions"] or name, "reason": row["caption_error"]})
-    if row["status"] == "partial":
-        summary.partial.append(shortfall(name, row))
-    if not video.utterances:
+    if details["caption_error"]:
+        summary.failed.append({"path": details["captions"] or name, "reason": details["caption_error"]})
+    if details["status"] == "partial":
+        summary.partial.append(shortfall(name, details))
+    if not row.utterances:
         summary.uncaptioned.append(name)
     kinds = ((summary.splits, "split"), (summary.modes, "mode"), (summary.caption_kinds, "caption_kind"))
     for counts, key in kinds:
-        if row[key]:
-            counts[row[key]] = counts.get(row[key], 0) + 1
-
-
-def _seconds(video: Video) -> float:
-    """The video's length; for captions alone, the end of the last utterance."""
-    return video.duration or (video.utterances[-1].end if video.utterances else 0.0)
-
-
-def _union(spans: Iterable[Any], seconds: float) -> float:
-    """Seconds covered by at least one span, within the video."""
-    covered = reached = 0.0
-    for span in sorted(_Span(span.start, span.end) for span in spans):
-        start, end = max(span.start, reached), min(span.end, seconds)
-        covered += max(0.0, end - start)
-        reached = max(reached, end)
-    return covered
+        if details[key]:
+            counts[details[key]] = counts.get(details[key], 0) + 1
 
 
 def _lags(video: Video, tasks: dict[str, Task]) -> list[float]:

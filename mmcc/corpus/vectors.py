@@ -9,6 +9,7 @@ Shapes: k utterances, F dims.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -51,13 +52,27 @@ class VectorCorpus(Corpus):
         if self._frame_vectors is not None:
             vectors = self._frame_vectors.manifest
             manifest = replace(manifest, encoding="float32", size=vectors.size, fps=vectors.fps)
-        super().__init__(corpus.path, manifest, corpus._table)
+        super().__init__(corpus.path, manifest, corpus._rows)
         for encoder, stored in ((frames, self._frame_vectors), (text, self._text_vectors)):
             if encoder and stored and (missing := len(set(self.ids) - set(stored.ids))):
                 raise _not_embedded(corpus, encoder.name, encoder.reads, f"{missing} of its {len(self)} videos have no")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _reopen, (self.path, self.frame_encoder, self.text_encoder)
+
+    def counts(self, ids: Sequence[str]) -> pa.Table:
+        """Of the vectors in place of the frames."""
+        counts = super().counts(ids)
+        if self._frame_vectors is None:
+            return counts
+        return counts.set_column(0, "seen", self._frame_vectors.counts(ids).column("seen"))
+
+    def with_frames(self) -> list[str]:
+        """Those that have vectors in their place."""
+        if self._frame_vectors is None:
+            return super().with_frames()
+        seen = set(self._frame_vectors.with_frames())
+        return [each for each in self.ids if each in seen]
 
     def _open(self, row: pa.Table) -> Video:
         return _VectorVideo(self, self._shards, row)

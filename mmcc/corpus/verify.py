@@ -14,6 +14,7 @@ from mmcc.corpus.corpus import Corpus
 from mmcc.corpus.embeddings import DESCRIPTION, has_vectors, read_description, with_embeddings
 from mmcc.corpus.format import FIRST_VERSION, INDEX_SCHEMA, RESTORE, Manifest, index_folder, is_corpus
 from mmcc.corpus.index import latest_positions, open_index, present_parts, read_part
+from mmcc.corpus.rows import Rows
 from mmcc.corpus.shards import FrameRun, ShardReader
 from mmcc.errors import InputError
 from mmcc.text import one_line
@@ -80,7 +81,7 @@ def verify(folder: Path, watch: Watch = iter) -> Verification:
             manifest = Manifest.load(each)
             found.checksums &= manifest.version > FIRST_VERSION
             table = _readable_rows(each, manifest, found)
-            _read_frames(Corpus(each, manifest, table), table, watch, found)
+            _read_frames(Corpus(each, manifest, Rows.of(table)), table, watch, found)
     return found
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import compress
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -20,8 +21,9 @@ from mmcc.corpus.vectors import stored_manifest
 from mmcc.data.config import DataConfig
 from mmcc.data.rng import Use, generator
 from mmcc.data.splits import some_of, videos_for, why_none_for
-from mmcc.data.vocabulary import has_words
+from mmcc.data.usable import certainly_usable
 from mmcc.errors import InputError
+from mmcc.text import has_words
 
 Times = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -167,11 +169,11 @@ class UsableVideos:
         videos = videos_for(corpus, purpose, config.held_out, config.fold) if ids is None else ids
         if purpose == "train":
             videos = some_of(list(videos), config.videos)
-        reasons = {each: self.cutter.unusable(NodeTimes.of(corpus[each])) for each in videos}
-        self.ids = [each for each, reason in reasons.items() if not reason]
-        self.unusable = {each: reason for each, reason in reasons.items() if reason}
+        self.unusable = {each: reason for each in self._doubtful(videos) if (reason := self._why_not(each))}
+        self.ids = [each for each in dict.fromkeys(videos) if each not in self.unusable]
         if self.ids:
             return
+        reasons = self.unusable
         if not len(corpus):
             raise InputError(corpus.path, "has no videos", "Add some with: mmcc ingest SRC -o CORPUS")
         if not reasons:
@@ -184,6 +186,16 @@ class UsableVideos:
             raise InputError(corpus.path, f"none of its {len(reasons)} {purpose} videos has captions", remedy)
         cause = f"none of its {len(reasons)} {purpose} videos is usable: {self.why_unusable()}"
         raise InputError(corpus.path, cause, remedy)
+
+    def _doubtful(self, videos: Sequence[str]) -> Iterator[str]:
+        """Those that the table of contents does not prove to be usable."""
+        if self.corpus.manifest.fps > max(self.cutter.rates):  # some of their frames are left out
+            return iter(videos)
+        certain = certainly_usable(self.corpus.counts(videos), self.config)
+        return compress(videos, ~certain)
+
+    def _why_not(self, video: str) -> str:
+        return self.cutter.unusable(NodeTimes.of(self.corpus[video]))
 
     def why_unusable(self) -> str:
         """The reasons, each with its number of videos; empty if all are usable."""

@@ -33,10 +33,12 @@ class Fold(NamedTuple):
 
     def videos(self, corpus: Corpus) -> list[str]:
         """The fold's videos. Only videos with frames are divided; by task, only those that name one."""
-        training = [video for video in corpus.split("train") if len(corpus[video].times)]
-        group = {video: corpus[video].tasks[0] if self.by_task and corpus[video].tasks else video for video in training}
+        seen = set(corpus.with_frames())
+        training = [video for video in corpus.split("train") if video in seen]
+        group = {video: video for video in training}
         if self.by_task:
             training = [video for video in training if corpus[video].tasks]
+            group = {video: corpus[video].tasks[0] for video in training}
         ranked = sorted({group[video] for video in training}, key=_lot)
         chosen = set(ranked[self.number :: self.of])
         return [video for video in training if group[video] in chosen]
@@ -76,7 +78,9 @@ def _either_side(training: list[str], purpose: str, held_out: float) -> list[str
 
 def some_of(videos: list[str], count: int) -> list[str]:
     """`count` of the videos (0: all), in their order; smaller selections are subsets of larger ones."""
-    chosen = set(sorted(videos, key=_lot)[: count or len(videos)])
+    if not count:
+        return list(videos)
+    chosen = set(sorted(videos, key=_lot)[:count])
     return [video for video in videos if video in chosen]
 
 

@@ -6,7 +6,6 @@ padding and unknown words, in brackets that no word can contain.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -17,20 +16,13 @@ from numpy.typing import NDArray
 from mmcc.corpus import Corpus
 from mmcc.data.config import DataConfig
 from mmcc.errors import InputError
+from mmcc.text import has_words, words_of
 from mmcc.untrusted import LARGEST, read_start
+
+__all__ = ["PADDING", "UNKNOWN", "Vocabulary", "has_words", "words_of"]
 
 PADDING, UNKNOWN = 0, 1
 _RESERVED = ("<padding>", "<unknown>")
-_WORD = re.compile(r"[\w']+")
-
-
-def words_of(text: str) -> list[str]:
-    return _WORD.findall(text.lower())
-
-
-def has_words(text: str) -> bool:
-    """Whether a text has anything to encode: music notes and dashes do not count."""
-    return _WORD.search(text) is not None
 
 
 class Vocabulary:
@@ -51,7 +43,8 @@ class Vocabulary:
 
     @classmethod
     def of_corpus(cls, corpus: Corpus, video_ids: Iterable[str], config: DataConfig) -> Vocabulary:
-        texts = (utterance.text for video_id in video_ids for utterance in corpus[video_id].utterances)
+        said = (batch.column("utterances").flatten() for _, batch in corpus.scan(list(video_ids), "utterances"))
+        texts = ("\n".join(each.field("text").to_pylist()) for each in said)  # no word goes beyond a line
         vocabulary = cls.build(texts, config.min_word_count, config.max_vocabulary)
         if len(vocabulary) == len(_RESERVED):
             cause = f"no word is said {config.min_word_count} times in the training videos"

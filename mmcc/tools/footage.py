@@ -204,7 +204,7 @@ def _of_corpus(model: ToolModel, source: Path) -> list[Footage]:
 def videos_with_frames(model: ToolModel, corpus: Corpus) -> list[str]:
     """The ids of the videos that a model can look at; InputError where it reads something else, or there are none."""
     require_fitting(model, corpus)
-    videos = [video.id for video in corpus if len(video.times)]
+    videos = corpus.with_frames()
     if not videos:
         raise InputError(corpus.path, "contains no video with frames", "Ingest some into it.")
     return videos

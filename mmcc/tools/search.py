@@ -20,6 +20,7 @@ from mmcc.tools.cache import Cache
 from mmcc.tools.familiar import domain_warnings
 from mmcc.tools.footage import Footage
 from mmcc.tools.model import ToolModel
+from mmcc.tools.nearest import Nearest
 from mmcc.tools.queries import (
     Node,
     frame_at,
@@ -133,11 +134,11 @@ class Searcher:
 
     def _nearest(self, query_D: Floats, top: int, window: float, seen: _Seen | None = None) -> list[Hit]:
         query = np.asarray(query_D, np.float32)
-        faiss_index = self.index.faiss
+        nearest = self.index.nearest
         places, scores = (
             self._exact(query, top, window, seen)
-            if faiss_index is None
-            else self._approximate(faiss_index, query, top, window, seen)
+            if nearest is None
+            else self._approximate(nearest, query, top, window, seen)
         )
         return [Hit(float(score), (self._moment(at),)) for at, score in zip(places, scores, strict=True)]
 
@@ -150,13 +151,14 @@ class Searcher:
         return best, scores_N[best]
 
     def _approximate(
-        self, faiss_index: Any, query_D: Floats, top: int, window: float, seen: _Seen | None
+        self, nearest: Nearest, query_D: Floats, top: int, window: float, seen: _Seen | None
     ) -> tuple[Ints, Floats]:
-        nodes, wanted = self.index.nodes, _AT_FIRST
+        """Of the candidates that FAISS finds, the best by their real vectors."""
+        wanted = _AT_FIRST
         while True:
-            scores, places = (each[0] for each in faiss_index.search(query_D[None], wanted * top))
-            scores, places = scores[places >= 0], places[places >= 0]
-            video, time = nodes.video[places], nodes.time[places]
+            places = np.sort(nearest.candidates(query_D, wanted * top))
+            scores = self.index.of_nodes("pi", places) @ query_D
+            video, time = (self.index.of_nodes(name, places) for name in ("video", "time"))
             if seen and seen.video is not None:
                 scores[(video == seen.video) & (np.abs(time - seen.time) <= window)] = -np.inf
             best = best_apart(scores, video, (time,), top, window)
@@ -165,8 +167,9 @@ class Searcher:
             wanted *= 8
 
     def _moment(self, node: int | np.integer[Any]) -> FrameHit:
-        video = self.index.videos[int(self.index.nodes.video[node])]
-        return FrameHit(self.library.footage(video), int(self.index.frame[node]))
+        place = np.array([node])
+        video, frame = (int(self.index.of_nodes(name, place)[0]) for name in ("video", "frame"))
+        return FrameHit(self.library.footage(self.index.videos[video]), frame)
 
     def _look(self, frame: str) -> _Seen:
         """The frame of a question: a photo, or a frame of the library or of a file."""
@@ -201,11 +204,12 @@ class Searcher:
     def _look_in_library(self, video: str, time: float) -> _Seen:
         node = self.index.node_at(video, time)
         past = self.index.past
-        arrays = (self.index.nodes.pi[node], self.index.future[node], None if past is None else past[node])
+        present_D = self.index.of_nodes("pi", np.array([node]))[0]
+        arrays = (present_D, self.index.future[node], None if past is None else past[node])
         present, future, before = (None if each is None else np.asarray(each, np.float32) for each in arrays)
         assert present is not None and future is not None
         moment = self._moment(node)
-        number = int(self.index.nodes.video[node])
+        number = self.index.videos.index(video)
         return _Seen(Node(present, future, before), moment, [], number, moment.time)
 
     def _look_in_file(self, name: str, time: float) -> _Seen:

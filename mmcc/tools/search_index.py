@@ -3,11 +3,12 @@
     index.json    schema, model (name, checksum), corpus, fingerprint, videos (ids), nodes, dims, warnings
     pi.npy        [N, D] float32      future.npy, past.npy   [N, D] float16, for queries by a frame of the corpus
     video.npy     [N] int32           time.npy, frame.npy    [N] float64, int32
-    nodes.faiss   above a million nodes, if FAISS is installed
+    nodes.faiss, nodes.lists, *.npy.crc   above a million nodes, if FAISS is installed: see nearest.py, stored_rows.py
     manifest.json checksums of all of them
 
 An index belongs to one model and one corpus, and is refused for any other. A damaged one in the cache is built again.
-Neither building it nor searching takes memory for all videos at once.
+Neither building it nor searching takes memory for all videos at once. A build that was stopped continues where it was,
+in a folder beside the index.
 
 Shapes: N nodes, D dims.
 """
@@ -15,45 +16,42 @@ Shapes: N nodes, D dims.
 from __future__ import annotations
 
 import hashlib
-import importlib.util
-import io
 import json
-import math
 import shutil
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import ExitStack
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
-from importlib import import_module
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mmcc.arrays import map_array, read_header
 from mmcc.checksums import MANIFEST, damage_of, damages, quick_checksum, read_manifest, seal
 from mmcc.corpus import Corpus
 from mmcc.corpus.format import is_corpus
 from mmcc.corpus.index import state_of
 from mmcc.errors import InputError
 from mmcc.evaluation.search import SearchableNodes
-from mmcc.files import flush_to_disk, is_draft, sync_folder, writing
+from mmcc.files import flush_to_disk, is_draft, make_folder, replace_text, sync_folder, writing
+from mmcc.locks import LOCK, only_writer
 from mmcc.terminal import note
+from mmcc.tools import nearest
 from mmcc.tools.cache import Cache
 from mmcc.tools.familiar import domain_warnings
 from mmcc.tools.footage import Begin, Footage, footage_of, open_footage, videos_with_frames
 from mmcc.tools.model import ToolModel
-from mmcc.untrusted import Malformed, read_json, typed
+from mmcc.tools.nearest import Nearest, has_faiss
+from mmcc.tools.stored_rows import AppendedRows, CheckedRows, StoredRows, checksums_path, write_checksums
+from mmcc.untrusted import read_json, typed
 
 FAISS_ABOVE = 1_000_000  # nodes: up to here an exact search takes a tenth of a second
-_LISTS = 1024  # FAISS lists: about the square root of a million
-_PROBED = 128  # of them: an eighth has a recall@10 of 0.98 over 52,000 kitchen frames, a sixteenth 0.89
-_TRAINED_ON = 40  # nodes per list
 _CHECKED = 32  # videos that are compared with the training data
 _AT_ONCE = 256  # videos of a corpus that is being indexed: opening it again takes as long as embedding one of them
-_FACTS, _FAISS = "index.json", "nodes.faiss"
+_FACTS, _STATE = "index.json", "building.json"
 FILES = (_FACTS, "pi.npy", "future.npy", "video.npy", "time.npy", "frame.npy")
 _REBUILD = "Build it again with --rebuild."
 _KINDS = {"model": dict, "corpus": str, "fingerprint": str, "videos": list, "nodes": int, "has_past": bool}
@@ -103,6 +101,7 @@ class SearchIndex:
         """`unchecked`: checksums of the files that have yet to be compared with theirs."""
         self.folder, self.facts, self._unchecked = folder, facts, unchecked
         self.videos: list[str] = facts["videos"]
+        self._opened: dict[str, StoredRows] = {}
 
     @cached_property
     def nodes(self) -> SearchableNodes:
@@ -122,19 +121,26 @@ class SearchIndex:
         return self._rows("past") if self.facts["has_past"] else None
 
     @cached_property
-    def faiss(self) -> Any | None:
+    def nearest(self) -> Nearest | None:
         """None without such an index, or without FAISS: the search is exact then."""
-        path = self.folder / _FAISS
-        if not path.is_file() or not has_faiss():
+        if not (self.folder / nearest.LISTS).is_file() or not has_faiss():
             return None
-        self._require_intact(_FAISS)
-        faiss = import_module("faiss")
-        return faiss.read_index(str(path), faiss.IO_FLAG_MMAP)
+        for name in (nearest.INDEX, nearest.LISTS):
+            self._require_intact(name)
+        return Nearest(self.folder)
+
+    def of_nodes(self, name: str, places: NDArray[np.int64]) -> NDArray[Any]:
+        """Of some nodes: `pi`, `video`, `time` or `frame`. Where there are many, only what is asked for is read."""
+        if self.nearest is not None or name == "pi":
+            return self._rows(name).take(places)
+        whole: NDArray[Any] = self.frame if name == "frame" else getattr(self.nodes, name)
+        return whole[places]
 
     def node_at(self, video: str, time: float) -> int:
         """The node of a video that is nearest to a time."""
-        first, last = np.searchsorted(self.nodes.video, [self.videos.index(video), self.videos.index(video) + 1])
-        times = self.nodes.time[first:last]
+        number, videos = self.videos.index(video), self._rows("video")
+        first, last = bisect_left(videos, number), bisect_left(videos, number + 1)
+        times = self._rows("time")[first:last]
         if time > float(times[-1]) + 60:
             cause = f"ends at {float(times[-1]):.0f} s, before {time:g} s"
             raise InputError(video, cause, "Choose a time within it.")
@@ -145,10 +151,15 @@ class SearchIndex:
         return self._rows(name)[:]
 
     def _rows(self, name: str) -> StoredRows:
-        self._require_intact(f"{name}.npy")
-        path = self.folder / f"{name}.npy"
+        if name not in self._opened:
+            self._opened[name] = self._open_rows(self.folder / f"{name}.npy")
+        return self._opened[name]
+
+    def _open_rows(self, path: Path) -> StoredRows:
+        in_blocks = checksums_path(path).is_file()
+        self._require_intact(checksums_path(path).name if in_blocks else path.name)
         try:
-            rows = StoredRows(path)
+            rows = CheckedRows(path) if in_blocks else StoredRows(path)
             if len(rows) != self.facts["nodes"]:
                 raise ValueError(f"{len(rows)} rows of {self.facts['nodes']}")
         except (OSError, ValueError) as error:
@@ -159,32 +170,6 @@ class SearchIndex:
         """When it is first used: an index has gigabytes, and a question reads a part of it."""
         for problem in damages(self.folder, self._unchecked, without=self._unchecked.keys() - {name}):
             raise InputError(self.folder / problem.name, f"{problem.cause}: it is damaged", _REBUILD)
-
-
-class StoredRows:
-    """The rows of an .npy file, read when they are asked for. Unlike those of a memory map, they do not stay."""
-
-    def __init__(self, path: Path) -> None:
-        with path.open("rb") as file:
-            header = read_header(file)
-            header.require_data(file.seek(0, io.SEEK_END) - header.length)
-        if header.by_column or not header.shape:
-            raise Malformed("it is not an array of rows")
-        self.shape, self.dtype, self._start, self._path = header.shape, header.dtype, header.length, path
-
-    def __len__(self) -> int:
-        return int(self.shape[0])
-
-    def __getitem__(self, which: slice | int | np.integer[Any]) -> NDArray[Any]:
-        if not isinstance(which, slice):
-            at = int(which)
-            row: NDArray[Any] = self[at : at + 1][0]
-            return row
-        first, last, _ = which.indices(len(self))
-        width = math.prod(self.shape[1:])
-        start = self._start + first * width * self.dtype.itemsize
-        values = np.fromfile(self._path, self.dtype, (last - first) * width, offset=start)
-        return values.reshape(-1, *self.shape[1:])
 
 
 def open_index(
@@ -258,14 +243,13 @@ def _check(folder: Path, facts: dict[str, Any], model: ToolModel, library: Libra
 def build_index(
     folder: Path, model: ToolModel, library: Library, cache: Cache, progress: Progress | None = None
 ) -> dict[str, Any]:
-    """Embed every frame and write the index in one go: a folder holds a whole index or none."""
+    """Embed every frame and write the index: a folder holds a whole index or none."""
     videos = library.videos(model)
     cache.make_folder(folder.parent)
-    with writing(folder):
-        draft = Path(mkdtemp(prefix=".tmp-", dir=folder.parent))
-    try:
+    of = f"{model.checksum} {library.fingerprint}"
+    with _building(folder, of) as draft:
         with writing(folder):
-            nodes, has_past, dims = _fill(draft, model, library, videos, cache, progress)
+            nodes, has_past, dims = _fill(draft, of, model, library, videos, cache, progress)
         facts = {
             "schema": 1,
             "model": {"name": model.name, "checksum": model.checksum},
@@ -279,10 +263,12 @@ def build_index(
                 model, [library.footage(each) for each in videos[:: -(-len(videos) // _CHECKED)]], cache
             ),
         }
-        if nodes > FAISS_ABOVE:
-            _add_faiss(draft)
         with writing(folder):
+            if nodes > FAISS_ABOVE:
+                _add_nearest(draft, progress)
             (draft / _FACTS).write_text(json.dumps(facts), encoding="utf-8")
+            for name in (LOCK, _STATE):
+                (draft / name).unlink(missing_ok=True)
             names = [path.name for path in draft.iterdir()]
             for name in names:
                 flush_to_disk(draft / name)
@@ -290,13 +276,51 @@ def build_index(
             shutil.rmtree(folder, ignore_errors=True)
             draft.replace(folder)
             sync_folder(folder.parent)
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
     return facts
 
 
+@contextmanager
+def _building(folder: Path, of: str) -> Iterator[Path]:
+    """A folder to build in: the one that a stopped build of the same has left, or a new one. What is worth continuing
+    stays there when a build is stopped."""
+    draft = folder.with_name(f".tmp-{folder.name}")
+    with ExitStack() as stack:
+        try:
+            with writing(folder):
+                make_folder(draft)
+            stack.enter_context(only_writer(draft))
+        except InputError:  # somebody else is building it: each to his own
+            with writing(folder):
+                draft = Path(mkdtemp(prefix=".tmp-", dir=folder.parent))
+        if _state(draft).get("of") != of:
+            for path in (each for each in draft.iterdir() if each.name != LOCK):
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+        try:
+            yield draft
+        finally:
+            if not _state(draft):
+                shutil.rmtree(draft, ignore_errors=True)
+
+
+def _state(draft: Path) -> dict[str, Any]:
+    """How far a build has come; empty if nothing of it can be used."""
+    try:
+        state = read_json(draft / _STATE, dict)
+        for name, kind in (("of", str), ("videos", int), ("nodes", int)):
+            typed(state, name, kind)
+        return state
+    except (OSError, ValueError):
+        return {}
+
+
 def _fill(
-    draft: Path, model: ToolModel, library: Library, videos: Sequence[str], cache: Cache, progress: Progress | None
+    draft: Path,
+    of: str,
+    model: ToolModel,
+    library: Library,
+    videos: Sequence[str],
+    cache: Cache,
+    progress: Progress | None,
 ) -> tuple[int, bool, int]:
     """Write the arrays, a video at a time; returns the number of nodes, whether the model has a past, and the dims of
     its space."""
@@ -305,12 +329,15 @@ def _fill(
     from mmcc.evaluation.adapter import Embedding
     from mmcc.evaluation.calibration import clip_evidence
 
-    numbers = [str(number) for number in range(len(videos))]
+    state = _state(draft)
+    numbers = [str(number) for number in range(state.get("videos", 0), len(videos))]
     with ExitStack() as stack:
-        filled: dict[str, _Appended] = {}
+        filled: dict[str, AppendedRows] = {}
         for number in progress(numbers) if progress else numbers:
             if int(number) % _AT_ONCE == 0:
                 library = library.anew()
+                if filled:
+                    _note_state(draft, filled, of, int(number))
             footage = library.footage(videos[int(number)])
             seen = footage.embedding(model, cache).arrays
             node = Embedding(torch.from_numpy(seen["z"]), torch.from_numpy(seen["pi"]))
@@ -328,57 +355,24 @@ def _fill(
                 kinds["past"] = past[0].numpy().astype(np.float16)
             for name, rows in kinds.items():
                 if name not in filled:
-                    filled[name] = stack.enter_context(_Appended(draft / f"{name}.npy", rows))
+                    appended = AppendedRows(draft / f"{name}.npy", rows, state.get("nodes", 0))
+                    filled[name] = stack.enter_context(appended)
                 filled[name].append(rows)
         return filled["pi"].rows, "past" in filled, int(filled["pi"].width[0])
 
 
-class _Appended:
-    """An .npy file that grows by rows; how many there are is written in its header at the end."""
-
-    def __init__(self, path: Path, like: NDArray[Any]) -> None:
-        self._file, self._form, self.width, self.rows = path.open("wb"), like.dtype, like.shape[1:], 0
-
-    def __enter__(self) -> Self:
-        self._write_header()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        with self._file:
-            self._file.seek(0)
-            self._write_header()
-
-    def append(self, values: NDArray[Any]) -> None:
-        self._file.write(values.tobytes())
-        self.rows += len(values)
-
-    def _write_header(self) -> None:
-        """numpy leaves room in it for any number of rows."""
-        shape = (self.rows, *self.width)
-        facts = {"descr": np.lib.format.dtype_to_descr(self._form), "fortran_order": False, "shape": shape}
-        np.lib.format.write_array_header_1_0(self._file, facts)
+def _note_state(draft: Path, filled: Mapping[str, AppendedRows], of: str, videos: int) -> None:
+    """So many videos are on the disk, whatever happens now. The last ones never are: there is one left to do."""
+    for rows in filled.values():
+        rows.flush()
+    replace_text(draft / _STATE, json.dumps({"of": of, "videos": videos, "nodes": filled["pi"].rows}))
 
 
-def _add_faiss(folder: Path) -> None:
+def _add_nearest(draft: Path, progress: Progress | None) -> None:
+    """What makes a search over many frames fast, and what makes it sure of the few that it reads."""
     if not has_faiss():
         note("more than a million frames: pip install 'mmcc[search]' makes search faster")
         return
-    faiss = import_module("faiss")
-    nodes = map_array(folder / "pi.npy")
-    faiss.write_index(make_faiss(nodes), str(folder / _FAISS))
-
-
-def has_faiss() -> bool:
-    return importlib.util.find_spec("faiss") is not None
-
-
-def make_faiss(pi_ND: NDArray[np.float32], lists: int = _LISTS, probed: int = _PROBED) -> Any:
-    """Nodes in lists of near ones; a query looks into the nearest lists."""
-    faiss = import_module("faiss")
-    index = faiss.index_factory(pi_ND.shape[1], f"IVF{lists},Flat", faiss.METRIC_INNER_PRODUCT)
-    every = max(1, len(pi_ND) // (_TRAINED_ON * lists))
-    index.train(np.ascontiguousarray(pi_ND[::every]))
-    for first in range(0, len(pi_ND), 1 << 16):
-        index.add(np.ascontiguousarray(pi_ND[first : first + (1 << 16)]))
-    index.nprobe = probed
-    return index
+    nearest.build(draft, StoredRows(draft / "pi.npy"), progress=progress)
+    for path in sorted(draft.glob("*.npy")):
+        write_checksums(path)

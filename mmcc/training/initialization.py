@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 import torch
@@ -109,9 +110,9 @@ def own_words(
 def check_frame_rates(config: Config, videos: UsableVideos) -> None:
     """Refuse a frame rate at which the objective would have nothing to train on."""
     spec = spec_of(config.objective)
+    seen = (video for video in videos.ids if len(videos.corpus[video].times))  # others have words only
+    nodes = [NodeTimes.of(videos.corpus[video]) for video in islice(seen, _VIDEOS_CHECKED)]
     for rate in videos.cutter.rates:
-        seen = [video for video in videos.ids if len(videos.corpus[video].times)]  # others have words only
-        nodes = [NodeTimes.of(videos.corpus[video]) for video in seen[:_VIDEOS_CHECKED]]
         segments = [next(videos.cutter.consecutive(each, rate)) for each in nodes]
         missing = [spec.misses(config.objective, torch.from_numpy(segment.frame_times)) for segment in segments]
         if missing and all(missing):

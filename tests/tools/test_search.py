@@ -15,11 +15,11 @@ from mmcc.errors import InputError
 from mmcc.evaluation.embedding import embed_videos
 from mmcc.evaluation.search import best_apart
 from mmcc.report.search import draw, render
-from mmcc.tools import search_index
+from mmcc.tools import search, search_index
 from mmcc.tools.cache import Cache
 from mmcc.tools.model import open_model
 from mmcc.tools.search import Searcher
-from mmcc.tools.search_index import StoredRows, make_faiss, open_index, open_library
+from mmcc.tools.search_index import open_index, open_library
 from tests.tools.kitchen_footage import train
 
 
@@ -181,24 +181,45 @@ def test_a_damaged_index_in_the_cache_is_built_again(kitchen, tmp_path, capsys, 
     assert "it is built again" in capsys.readouterr().err and path.read_bytes() == content
 
 
-def test_rows_on_the_disk_are_those_of_the_array(tmp_path):
-    array = np.arange(24, dtype=np.float16).reshape(8, 3)
-    with search_index._Appended(tmp_path / "rows.npy", array) as rows:
-        for first, last in ((0, 1), (1, 1), (1, 8)):
-            rows.append(array[first:last])
-    np.testing.assert_array_equal(np.load(tmp_path / "rows.npy"), array)
-    stored = StoredRows(tmp_path / "rows.npy")
-    assert len(stored) == 8 and stored[2].tolist() == array[2].tolist() and stored[np.int64(7)].tolist() == [21, 22, 23]
-    for part in (slice(None), slice(2, 5), slice(5, 100), slice(8, 9)):
-        np.testing.assert_array_equal(stored[part], array[part])
-    for wrong, words in (
-        (np.asfortranarray(array), "of rows"),
-        (np.array([None]), "object"),
-        (np.array(1.0), "of rows"),
-    ):
-        np.save(tmp_path / "wrong.npy", wrong, allow_pickle=True)
-        with pytest.raises(ValueError, match=words):
-            StoredRows(tmp_path / "wrong.npy")
+def test_a_build_that_was_stopped_continues(kitchen, tmp_path, monkeypatch):
+    model, cache = kitchen.model(), Cache(kitchen.cache)
+    library = open_library(model, kitchen.corpus, cache)
+    expected = open_index(model, library, cache, folder=tmp_path / "whole")
+    monkeypatch.setattr(search_index, "_AT_ONCE", 2)
+    shown = []
+
+    def stop_after(count):
+        def progress(numbers):
+            for number in numbers[:count]:
+                shown.append(number)
+                yield number
+            if count < len(numbers):
+                raise KeyboardInterrupt
+
+        return progress
+
+    for count in (1, 3):  # after one video nothing is worth keeping; after three, two are
+        with pytest.raises(KeyboardInterrupt):
+            open_index(model, library, cache, folder=tmp_path / "index", progress=stop_after(count))
+        assert (tmp_path / ".tmp-index").exists() == (count == 3) and not (tmp_path / "index").exists()
+    shown.clear()
+    found = open_index(model, library, cache, folder=tmp_path / "index", progress=stop_after(1000))
+    assert shown[0] == "2"
+    for path in sorted(expected.folder.iterdir()):
+        assert (found.folder / path.name).read_bytes() == path.read_bytes(), path.name
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["index", "whole"]
+
+
+def test_what_a_build_of_another_corpus_left_is_not_used(kitchen, tmp_path, monkeypatch):
+    monkeypatch.setattr(search_index, "_AT_ONCE", 3)
+    draft = tmp_path / ".tmp-index"
+    draft.mkdir()
+    (draft / "building.json").write_text(json.dumps({"of": "another", "videos": 3, "nodes": 10}))
+    (draft / "pi.npy").write_bytes(b"damaged")
+    video = Corpus.open(kitchen.corpus).ids[0]
+    assert told(searcher(kitchen, folder=tmp_path / "index").after(f"{video}@0:30")) == told(
+        searcher(kitchen).after(f"{video}@0:30")
+    )
 
 
 def test_the_second_question_needs_no_torch(kitchen, without_torch):
@@ -213,9 +234,10 @@ def test_faiss_finds_what_an_exact_search_finds(kitchen, tmp_path, monkeypatch):
     pytest.importorskip("faiss", reason="pip install 'mmcc[search]'")
     exact = searcher(kitchen)
     monkeypatch.setattr(search_index, "FAISS_ABOVE", 1)
-    monkeypatch.setattr(search_index, "_add_faiss", add_small_faiss)
+    monkeypatch.setattr(search_index.nearest, "_SHARD_NODES", 100)
+    monkeypatch.setattr(search, "_AT_FIRST", 1000)  # every frame is a candidate: as good as exact
     fast = searcher(kitchen, folder=tmp_path / "index")
-    assert (tmp_path / "index" / "nodes.faiss").is_file()
+    assert fast.index.nearest is not None and "nodes" not in vars(fast.index)
     video = Corpus.open(kitchen.corpus).ids[0]
     for top in (3, 500):  # 500: more than there are
         assert told(fast.text("add sugar", top)) == [
@@ -225,12 +247,21 @@ def test_faiss_finds_what_an_exact_search_finds(kitchen, tmp_path, monkeypatch):
         assert [score for _, _, score in told(fast.after(f"{video}@0:30", top))] == pytest.approx(after, abs=1e-5)
 
 
-def add_small_faiss(folder):
-    """All of four lists are looked into: as good as exact."""
-    import faiss
-
-    pi = np.load(folder / "pi.npy")
-    faiss.write_index(make_faiss(pi, lists=4, probed=4), str(folder / "nodes.faiss"))
+def test_a_damaged_index_of_many_frames_is_refused_or_answers_the_same(kitchen, tmp_path, monkeypatch):
+    pytest.importorskip("faiss", reason="pip install 'mmcc[search]'")
+    monkeypatch.setattr(search_index, "FAISS_ABOVE", 1)
+    whole = searcher(kitchen, folder=tmp_path / "index")
+    expected, refused = told(whole.text("add sugar")), set()
+    for path in sorted((tmp_path / "index").iterdir()):
+        content = path.read_bytes()
+        for damaged in (content[:-1] + bytes([content[-1] ^ 1]), content[: len(content) // 2], b""):
+            path.write_bytes(damaged)
+            try:
+                assert told(searcher(kitchen, folder=tmp_path / "index").text("add sugar")) == expected, path.name
+            except InputError:
+                refused.add(path.name)
+        path.write_bytes(content)
+    assert refused > {"pi.npy", "pi.npy.crc", "time.npy", "video.npy.crc", "nodes.faiss", "nodes.lists", "index.json"}
 
 
 def test_wrong_questions_are_told_in_a_line(kitchen, tmp_path, capsys):

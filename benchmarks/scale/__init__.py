@@ -1,0 +1,1 @@
+"""What a corpus of a million videos costs, and a search over 10⁷ frames."""

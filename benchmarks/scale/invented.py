@@ -1,0 +1,153 @@
+"""Corpora of videos that nobody has filmed, in the real format: rows like HowTo100M's, frames of a few real shards.
+
+A video lasts 6.5 minutes on average. It has a frame per second and an utterance of six words every 3.5 seconds, 110 of
+them, as HowTo100M has clips; a row takes 10 KB. Its frames are those of one of a few real videos in one real shard, so
+what is read of them is in memory. The parts of the index are as large as the merging of an ingest leaves them.
+"""
+
+from __future__ import annotations
+
+from base64 import urlsafe_b64encode
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from mmcc.corpus.adding import adding_to, complete
+from mmcc.corpus.find import find_source
+from mmcc.corpus.format import INDEX_SCHEMA, Manifest, shard_path, split_of
+from mmcc.corpus.plan import fingerprint_of, row_of
+from mmcc.corpus.shards import BATCH_FRAMES, FrameRun, ShardWriter
+from mmcc.media.jpeg import encode_jpeg
+
+SIDE, QUALITY, REAL_VIDEOS = 128, 90, 4
+MEDIAN_SECONDS, SPREAD, LONGEST = 320.0, 0.63, 2400  # a log-normal distribution with a mean of 390
+BETWEEN, WORDS, KINDS_OF_WORDS, SENTENCES = 3.5, 6, 30_000, 100_000
+AT_ONCE = 1000  # rows that are made together
+ROWS_OF_A_PART = 12_000  # 128 MB
+
+
+def make_corpus(folder: Path, videos: int) -> Path:
+    """A corpus of invented videos."""
+    (folder / "shards").mkdir(parents=True)
+    manifest = Manifest("jpeg", 1.0, SIDE, quality=QUALITY)
+    runs, sentences = _write_frames(folder), _sentences()
+    with adding_to(folder, manifest) as index:
+        for first in range(0, videos, AT_ONCE):
+            index.append_batch(_rows(first, min(AT_ONCE, videos - first), runs, sentences))
+            if (first + AT_ONCE) % ROWS_OF_A_PART == 0:
+                index.commit()
+    complete(folder, manifest, index)
+    return folder
+
+
+def make_ingested(source: Path, folder: Path, videos: int) -> None:
+    """Small files, and the corpus that an ingest of them (`--features 1`) would make."""
+    source.mkdir(parents=True)
+    (folder / "shards").mkdir(parents=True)
+    vectors = np.zeros((16, 8), np.float32)
+    for number in range(videos):
+        place = source / f"{number // 1000:04d}"
+        place.mkdir(exist_ok=True)
+        np.save(place / f"v{number:07d}.npy", vectors)
+        (place / f"v{number:07d}.srt").write_text("1\n00:00:01,000 --> 00:00:04,000\nnow stir it\n")
+    writer = ShardWriter(shard_path(folder, 0))
+    for time, vector in enumerate(vectors):
+        writer.add("v", float(time), vector.tobytes())
+    answer: dict[str, Any] = {"status": "ok", "mode": "features", "duration": 16.0, "decoded": 16.0, "height": 0}
+    answer |= {"width": 0, "times": [float(time) for time in range(16)], "shard": 0, "caption_kind": "manual"}
+    answer |= {"utterances": [{"start": 1.0, "end": 4.0, "text": "now stir it"}]}
+    answer["batches"] = [run._asdict() for run in writer.finish("v")]
+    writer.close()
+    items = find_source(source, features=True).items
+    manifest = Manifest("float32", 1.0, 8, "", "features")
+    with adding_to(folder, manifest) as index:
+        for first in range(0, len(items), AT_ONCE):
+            index.append([row_of(item, answer, fingerprint_of(item)) for item in items[first : first + AT_ONCE]])
+    complete(folder, manifest, index)
+
+
+def peak_gb() -> float:
+    """The largest resident memory of this process, mapped files included; `getrusage` counts its parent's as well."""
+    status = Path("/proc/self/status").read_text()
+    return int(status.split("VmHWM:")[1].split()[0]) / 1e6
+
+
+def _write_frames(folder: Path) -> list[list[FrameRun]]:
+    """Real videos of the greatest length; others are their beginnings."""
+    writer, rng = ShardWriter(shard_path(folder, 0)), np.random.default_rng(0)
+    pictures = [rng.integers(0, 255, (8, 8, 3), np.uint8).repeat(SIDE // 8, 0).repeat(SIDE // 8, 1) for _ in range(64)]
+    encoded = [encode_jpeg(np.ascontiguousarray(picture), QUALITY) for picture in pictures]
+    runs = []
+    for number in range(REAL_VIDEOS):
+        for time in range(LONGEST):
+            writer.add(f"real{number}", float(time), encoded[(number * 7 + time) % len(encoded)])
+        runs.append(writer.finish(f"real{number}"))
+    writer.close()
+    return runs
+
+
+def _sentences() -> pa.Array:
+    """Of words as frequent as words are."""
+    rng = np.random.default_rng(1)
+    syllables = np.array([a + b for a in "bdfglmnprstvz" for b in ("a", "e", "i", "o", "u", "an", "er", "or")])
+    words = np.array(["".join(rng.choice(syllables, 1 + number % 3)) for number in range(KINDS_OF_WORDS)])
+    share = 1 / np.arange(1, KINDS_OF_WORDS + 1)
+    chosen = rng.choice(KINDS_OF_WORDS, (SENTENCES, WORDS), p=share / share.sum())
+    return pa.array([" ".join(each) for each in words[chosen]])
+
+
+def _rows(first: int, count: int, runs: list[list[FrameRun]], sentences: pa.Array) -> pa.RecordBatch:
+    rng = np.random.default_rng([2, first])
+    seconds = np.clip(rng.lognormal(np.log(MEDIAN_SECONDS), SPREAD, count), 32, LONGEST)
+    frames = (seconds // BATCH_FRAMES * BATCH_FRAMES).astype(np.int64)  # so that a video is made of whole batches
+    said = (frames / BETWEEN).astype(np.int64)
+    ids = [_id(first + number) for number in range(count)]
+    start = _within(said) * BETWEEN + rng.uniform(0, 0.5, said.sum())
+    utterances = [start, start + 3.0, sentences.take(rng.integers(0, SENTENCES, said.sum()))]
+    of = rng.integers(0, len(runs), count)
+    pieces = [run for video, length in zip(of, frames, strict=True) for run in runs[video][: length // BATCH_FRAMES]]
+    columns: dict[str, Any] = {
+        "id": ids,
+        "status": ["ok"] * count,
+        "title": ["How to make it at home"] * count,
+        "split": [split_of(each) for each in ids],
+        "tasks": [[]] * count,
+        "source": [f"/data/howto100m/videos/{each}.mp4" for each in ids],
+        "captions": [f"/data/howto100m/captions/{each}.csv" for each in ids],
+        "caption_kind": ["automatic"] * count,
+        "mode": ["fast"] * count,
+        "duration": seconds,
+        "decoded": seconds,
+        "height": np.full(count, SIDE, np.int32),
+        "width": np.full(count, SIDE, np.int32),
+        "times": _lists(frames, pa.array(_within(frames).astype(np.float64))),
+        "utterances": _lists(said, _structs("utterances", utterances)),
+        "steps": [[]] * count,
+        "shard": np.zeros(count, np.int32),
+        "batches": _lists(frames // BATCH_FRAMES, _structs("batches", list(np.array(pieces, np.int64).T))),
+        "fingerprint": ["12345678.1700000000000000000+12345.1700000000000000000"] * count,
+    }
+    arrays = [pa.array(columns.get(field.name, [None] * count), field.type) for field in INDEX_SCHEMA]
+    return pa.RecordBatch.from_arrays(arrays, schema=INDEX_SCHEMA)
+
+
+def _id(number: int) -> str:
+    """Eleven characters, in no order."""
+    return urlsafe_b64encode((number * 0x9E3779B97F4A7C15 % (1 << 64)).to_bytes(8, "big")).decode()[:11]
+
+
+def _within(lengths: np.ndarray[Any, np.dtype[np.int64]]) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """0, 1, … in each list."""
+    return np.asarray(np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths), np.int64)
+
+
+def _lists(lengths: np.ndarray[Any, np.dtype[np.int64]], values: pa.Array) -> pa.ListArray:
+    return pa.ListArray.from_arrays(np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32), values)
+
+
+def _structs(column: str, values: list[Any]) -> pa.StructArray:
+    fields = list(INDEX_SCHEMA.field(column).type.value_type)
+    arrays = [pa.array(each, field.type) for each, field in zip(values, fields, strict=True)]
+    return pa.StructArray.from_arrays(arrays, fields=fields)

@@ -1,0 +1,161 @@
+"""The nearest of up to 10⁸ vectors, on the disk: compressed ones in lists of near ones (IVF-PQ), by FAISS.
+
+    nodes.faiss    the centres of the lists, and how a vector is compressed
+    nodes.lists    the lists, memory-mapped: for each node a byte for every four dims, and its number
+
+A query looks into the lists whose centres are nearest. What it finds there are candidates: the compressed vectors
+differ from the real ones, so whoever asks compares those, of the candidates alone. Both steps are measured in
+docs/scale.md.
+
+The centres are trained on a sample; then shards of a million nodes are compressed, each by itself, so that many
+machines could; and merged. A shard that is there already is kept, so a build that was stopped continues. Memory is
+taken for the centres, the sample, and a part of a shard.
+
+Shapes: N nodes, D dims.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.util
+import math
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mmcc.files import replacing
+
+INDEX, LISTS = "nodes.faiss", "nodes.lists"
+_TRAINED, _SHARD = "trained.faiss", "shard-{:05d}.faiss"
+_SHARD_NODES = 1_000_000
+_AT_ONCE = 1 << 16  # nodes that are compressed together: 32 MB of 128 dims
+_TRAINED_ON = 64  # nodes per list
+_LEAST_TRAINED_ON = 1 << 14  # nodes: a byte has 256 values for each four dims, which need examples, too
+_EXAMPLES, _ROUNDS = 64, 10  # of each of these values, and of k-means; with 256 and 25, as FAISS has them: minutes
+_PROBED_SHARE = 1 / 32  # of the lists, but at least _PROBED_LEAST
+_PROBED_LEAST = 32
+_DIMS_PER_BYTE = 4
+
+Floats = NDArray[np.float32]
+Progress = Callable[[list[str]], Iterable[str]]
+
+
+class Rows(Protocol):
+    """Vectors [N, D]: an array, or rows that are read when they are asked for."""
+
+    def __len__(self) -> int: ...
+    def __getitem__(self, which: Any, /) -> Floats: ...
+
+
+def has_faiss() -> bool:
+    return importlib.util.find_spec("faiss") is not None
+
+
+def lists_for(nodes: int) -> int:
+    """About the square root, so that finding the lists and looking into one cost the same: a power of two."""
+    return 1 << max(2, round(math.log2(max(nodes, 1)) / 2))
+
+
+def build(folder: Path, pi_ND: Rows, *, work: Path | None = None, progress: Progress | None = None) -> None:
+    """Write the index of some vectors into a folder; `work`: where parts of it are kept until it is finished."""
+    work = work or folder
+    shards = [str(number) for number in range(-(-len(pi_ND) // _SHARD_NODES))]
+    train(pi_ND, work / _TRAINED)
+    for number in progress(shards) if progress else shards:
+        compress_shard(pi_ND, int(number), work)
+    merge([work / _SHARD.format(int(number)) for number in shards], work / _TRAINED, folder)
+    for path in (work / _TRAINED, *(work / _SHARD.format(int(number)) for number in shards)):
+        path.unlink()
+
+
+def train(pi_ND: Rows, path: Path) -> None:
+    """Find the centres of the lists, and how vectors are compressed, from a sample of them."""
+    if path.exists():
+        return
+    faiss = import_module("faiss")
+    lists, dims = lists_for(len(pi_ND)), len(pi_ND[0])
+    parts = max(1, round(dims / _DIMS_PER_BYTE))
+    while dims % parts:
+        parts -= 1
+    bits = 8 if len(pi_ND) >= 10_000 else 4  # few vectors have no examples of 256 values
+    index = faiss.index_factory(dims, f"IVF{lists},PQ{parts}x{bits}", faiss.METRIC_INNER_PRODUCT)
+    index.pq.cp.niter, index.pq.cp.max_points_per_centroid = _ROUNDS, _EXAMPLES
+    index.train(_sample(pi_ND, max(_TRAINED_ON * lists, _LEAST_TRAINED_ON)))
+    _write(index, path)
+
+
+def compress_shard(pi_ND: Rows, number: int, work: Path) -> None:
+    """Compress a million of the vectors, with nothing but what was trained."""
+    path = work / _SHARD.format(number)
+    if path.exists():
+        return
+    faiss = import_module("faiss")
+    index = faiss.read_index(str(work / _TRAINED))
+    last = min(len(pi_ND), (number + 1) * _SHARD_NODES)
+    for first in range(number * _SHARD_NODES, last, _AT_ONCE):
+        stop = min(first + _AT_ONCE, last)
+        index.add_with_ids(np.ascontiguousarray(pi_ND[first:stop], np.float32), np.arange(first, stop))
+    _write(index, path)
+
+
+def merge(shards: list[Path], trained: Path, folder: Path) -> None:
+    """One index of all shards, whose lists are on the disk."""
+    faiss = import_module("faiss")
+    merge_ondisk = import_module("faiss.contrib.ondisk").merge_ondisk
+    index = faiss.read_index(str(trained))
+    with without_chatter():
+        merge_ondisk(index, [str(path) for path in shards], str(folder / LISTS))
+    faiss.write_index(index, str(folder / INDEX))
+
+
+class Nearest:
+    """An opened index."""
+
+    def __init__(self, folder: Path) -> None:
+        faiss = import_module("faiss")
+        self._index = faiss.read_index(str(folder / INDEX), faiss.IO_FLAG_ONDISK_SAME_DIR | faiss.IO_FLAG_READ_ONLY)
+        self._index.nprobe = min(self._index.nlist, max(_PROBED_LEAST, round(self._index.nlist * _PROBED_SHARE)))
+
+    def candidates(self, query_D: Floats, count: int) -> NDArray[np.int64]:
+        """The numbers of at most `count` nodes, the nearest of which are most likely the nearest of all."""
+        places = self._index.search(np.asarray(query_D, np.float32)[None], count)[1][0]
+        found: NDArray[np.int64] = places[(places >= 0) & (places < self._index.ntotal)]
+        return found
+
+
+@contextmanager
+def without_chatter() -> Iterator[None]:
+    """FAISS tells its progress on the standard output of the process, where answers go."""
+    flush = ctypes.CDLL(None).fflush
+    sys.stdout.flush()
+    flush(None)
+    ours = os.dup(1)
+    try:
+        with Path(os.devnull).open("wb") as nowhere:
+            os.dup2(nowhere.fileno(), 1)
+        yield
+    finally:
+        flush(None)
+        os.dup2(ours, 1)
+        os.close(ours)
+
+
+def _sample(pi_ND: Rows, count: int) -> Floats:
+    """Vectors of stretches that are spread evenly: to read single ones from a disk takes far longer."""
+    if len(pi_ND) <= count:
+        return np.ascontiguousarray(pi_ND[0 : len(pi_ND)], np.float32)
+    stretch = 32
+    firsts = np.linspace(0, len(pi_ND) - stretch, count // stretch).astype(np.int64).tolist()
+    return np.concatenate([np.asarray(pi_ND[first : first + stretch], np.float32) for first in firsts])
+
+
+def _write(index: Any, path: Path) -> None:
+    with replacing(path) as draft:
+        import_module("faiss").write_index(index, str(draft))
