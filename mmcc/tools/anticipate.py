@@ -239,6 +239,14 @@ def find_task(name: str, known: Iterable[Task], where: str) -> Task:
     return found[0]
 
 
+def _is_here(corpus: Path) -> bool:
+    """Whether there is a corpus; not where its storage does not answer."""
+    try:
+        return is_corpus(corpus)
+    except InputError:
+        return False
+
+
 def find_calibration(
     model: ToolModel, cache: Cache, progress: Progress | None = None
 ) -> tuple[Calibration | None, list[str]]:
@@ -252,7 +260,7 @@ def find_calibration(
     said = "probabilities are not calibrated"
     if model.trained_on is None:
         return None, [f"{said}: {model.name} comes without a calibration"]
-    if not is_corpus(model.trained_on):
+    if not _is_here(model.trained_on):
         return None, [f"{said}: the corpus that {model.name} was trained on ({model.trained_on}) is not here"]
     key = [model.checksum, str(model.trained_on.resolve())]
     trained_on = Corpus.open(model.trained_on)
