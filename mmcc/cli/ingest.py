@@ -10,6 +10,7 @@ from mmcc.cli.arguments import Arg
 from mmcc.cli.exit_codes import EXIT_BAD_INPUT, EXIT_SKIPPED
 from mmcc.cli.output import answer
 from mmcc.errors import UsageError
+from mmcc.storage import is_remote
 from mmcc.terminal import note
 
 _SIZE = 128  # pixels
@@ -19,7 +20,9 @@ def ingest(
     src: Annotated[Path, Arg("a folder of narrated video, a CrossTask release, a HowTo100M index (.csv), or a file")],
     /,
     *,
-    output: Annotated[Path, Arg("corpus folder (created, or resumed)", short="-o", metavar="CORPUS")],
+    output: Annotated[
+        Path, Arg("corpus folder (created, or resumed), or s3://…", short="-o", metavar="CORPUS", remote=True)
+    ],
     fps: Annotated[float | None, Arg("frames per second (default: 1)", metavar="RATE", above=0)] = None,
     size: Annotated[
         int | None,
@@ -71,6 +74,7 @@ def ingest(
     from mmcc.corpus.find import find_source
     from mmcc.corpus.ingest import IngestSettings
     from mmcc.corpus.ingest import ingest as run_ingest
+    from mmcc.corpus.publishing import staged
     from mmcc.corpus.summary import render_ingest
     from mmcc.media.sandbox import Limits
     from mmcc.media.speech import require_speech
@@ -88,6 +92,10 @@ def ingest(
     if encode is not None:
         if features is not None:
             raise UsageError("--encode cannot be combined with --features: features are encoded already.")
+        if is_remote(output):
+            raise UsageError(
+                f"--encode needs a corpus on this machine, not {output}.", "Copy it there when it is made."
+            )
         from mmcc.data.embed import size_read_by  # here, since it loads torch
 
         size = size or size_read_by(encode)
@@ -105,8 +113,10 @@ def ingest(
         limits=Limits(seconds=time_limit, memory=int(memory_limit * (1 << 30)), adjustable=True),
     )
     if encode is None:
-        with file_progress("ingest") as progress:
-            report = run_ingest(source, output, settings, progress)
+        with staged(output, note) as stage, file_progress("ingest") as progress:
+            report = run_ingest(
+                source, stage.folder, settings, progress, published=stage.published, skip_numbers=stage.skip_numbers
+            )
         content, text = report.to_json(), render_ingest(report, output)
     else:
         from mmcc.data.embed import TEXT_ENCODER, embedding_alongside, render_embedding

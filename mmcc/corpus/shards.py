@@ -9,7 +9,7 @@ that no row refers to.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -149,9 +149,10 @@ def _ends_of_rows(table: pa.Table) -> tuple[list[int], list[int]]:
     return shards, ends
 
 
-def lost_frames(folder: Path, table: pa.Table) -> dict[int, str]:
-    """Rows whose frames are no longer there, with the reason: their shard is missing, or shorter than it was."""
-    sizes = shard_sizes(folder)
+def lost_frames(folder: Path, table: pa.Table, elsewhere: Mapping[int, int] | None = None) -> dict[int, str]:
+    """Rows whose frames are no longer there, with the reason: their shard is missing, or shorter than it was.
+    `elsewhere`: shards that need not be in the folder, with their sizes."""
+    sizes = {**(elsewhere or {}), **shard_sizes(folder)}
     lost = {}
     for row, (shard, end) in enumerate(zip(*_ends_of_rows(table), strict=True)):
         if end > sizes.get(shard, 0):
