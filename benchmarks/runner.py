@@ -19,7 +19,7 @@ from pathlib import Path
 from benchmarks.common import Figure, command_line
 
 SPEED = (
-    *("captions", "ingest", "read", "memory", "kitchen", "step", "backbones", "real"),
+    *("captions", "ingest", "read", "remote", "memory", "kitchen", "step", "backbones", "real"),
     *("ordering", "evaluation", "tools", "search", "search_memory", "app"),
 )
 VALIDITY = ("calibration", "references", "narration", "leaks", "domain")

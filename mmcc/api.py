@@ -21,6 +21,7 @@ from mmcc.evaluation.adapter import Embedding, TextAdapter
 from mmcc.evaluation.evaluate import Evaluation
 from mmcc.evaluation.evaluate import evaluate as run_evaluation
 from mmcc.models.nodes import TEXT
+from mmcc.storage import place
 from mmcc.tools.anticipate import CALIBRATION, RankedSteps, anticipate, look_over_clip, open_clip
 from mmcc.tools.cache import Cache
 from mmcc.tools.cycles import Walk, find_cycles
@@ -184,7 +185,7 @@ class Model:
         """The same for any number of sets, with what was skipped and the warnings as data. `progress` wraps the photos
         that are read, as tqdm does."""
         sources = [photos] if isinstance(photos, str | Path) else list(photos)
-        return unshuffle(self._opened, [Path(each) for each in sources], self._cache, texts=texts, progress=progress)
+        return unshuffle(self._opened, [place(each) for each in sources], self._cache, texts=texts, progress=progress)
 
     def anticipate(
         self, clip: PathLike | Footage, steps: Sequence[str], *, start: float | None = None, end: float | None = None
@@ -262,7 +263,7 @@ class Model:
         >>> [library.footage(card.key).video.id == card.id for card in page.cards]
         [True, True]
         """
-        return open_videos(self._opened, Path(source), self._cache, progress or _silent)
+        return open_videos(self._opened, place(source), self._cache, progress or _silent)
 
     def search(
         self,
@@ -297,7 +298,7 @@ class Model:
         if isinstance(corpus, VideoLibrary):
             library = corpus.searched
         else:
-            library = open_library(self._opened, Path(corpus), self._cache, _silent)
+            library = open_library(self._opened, place(corpus), self._cache, _silent)
         index = open_index(self._opened, library, self._cache, progress=progress)
         return Searcher(self._opened, library, index, self._cache)
 
@@ -309,7 +310,7 @@ class Model:
             if len(known) < len(given):
                 raise UsageError("name files, or give videos of a library, not both.")
             return known
-        paths = [Path(video) for video in given if not isinstance(video, Footage)]
+        paths = [place(video) for video in given if not isinstance(video, Footage)]
         opened = open_footage(self._opened, paths, self._cache)
         _warn([*opened.notes, *domain_warnings(self._opened, opened.footage, self._cache)], opened.skipped)
         return opened.footage
@@ -383,7 +384,7 @@ def _warn(lines: Iterable[str], skipped: Iterable[Skipped]) -> None:
 
 
 def _path(corpus: Corpus | PathLike) -> Path:
-    return corpus.path if isinstance(corpus, Corpus) else Path(corpus)
+    return corpus.path if isinstance(corpus, Corpus) else place(corpus)
 
 
 def _silent(total: int) -> Callable[[str, float], None]:

@@ -12,6 +12,7 @@ from typing import Any
 # Joiners, which several scripts need, are fine.
 _UNSAFE = "\\x7f-\\x9f\\u2028\\u2029\\u202a-\\u202e\\u2066-\\u2069\\ud800-\\udfff"
 _UNPRINTABLE = re.compile(f"[\\x00-\\x1f{_UNSAFE}]")
+_CREDENTIALS = re.compile(r"(s3:/{1,2})[^\s@/]+:[^\s@]+@")  # the name of a bucket has no colon
 _UNPRINTABLE_IN_JSON = re.compile(f"[{_UNSAFE}]")  # JSON escapes the others itself
 _WORD = re.compile(r"[\w']+")
 
@@ -25,8 +26,13 @@ def storable(text: str) -> str:
 
 
 def one_line(text: object) -> str:
-    """Text as part of a printed line: file names may contain line breaks and terminal codes."""
-    return _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", storable(str(text)))
+    """Text as part of a printed line: file names may contain line breaks and terminal codes, addresses credentials."""
+    return _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", storable(without_credentials(str(text))))
+
+
+def without_credentials(text: str) -> str:
+    """Text in which no address (s3://KEY:SECRET@bucket/…) has credentials."""
+    return _CREDENTIALS.sub(r"\1", text) if "s3:/" in text else text
 
 
 def printable(text: str) -> str:

@@ -23,6 +23,7 @@ from hypothesis.internal.conjecture.providers import Constants, HypothesisProvid
 from mmcc.corpus import Corpus
 from tests.heads import Heads, make_heads
 from tests.kitchens import KitchenStore
+from tests.s3 import Server, credentials, running
 from tests.torchless import Torchless
 from tests.two_processes import TwoProcesses
 
@@ -191,6 +192,13 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MMCC_CACHE", str(tmp_path_factory.mktemp("mmcc_cache")))
         yield
+
+
+@pytest.fixture(scope="session")
+def s3() -> Iterator[Server]:
+    """s3.bucket(): a new bucket of a server that speaks S3, in a process of its own."""
+    with credentials(), running() as server:
+        yield server
 
 
 @pytest.fixture(scope="session")

@@ -24,7 +24,7 @@ from mmcc.corpus.format import FORMAT_VERSION
 from mmcc.kitchen import KITCHEN_VERSION
 
 PACKAGE = Path(__file__).parents[1] / "mmcc"
-BUILDERS = ("*.py", "cli/*.py", "corpus/**/*.py", "kitchen/**/*.py", "media/**/*.py")
+BUILDERS = ("*.py", "cli/*.py", "corpus/**/*.py", "kitchen/**/*.py", "media/**/*.py", "storage/**/*.py")
 LIBRARIES = ("av", "numpy", "pillow", "pyarrow", "simplejpeg")
 A_DAY = 24 * 3600
 

@@ -16,20 +16,31 @@ from mmcc.errors import MissingDependency
 ROOT = Path(__file__).parents[1]
 MAY_IMPORT = {
     "media": set(),
+    "storage": set(),
     "engines": {"media", "__version__"},
-    "corpus": {"media", "engines", "locks"},
+    "corpus": {"media", "engines", "storage", "locks"},
     "kitchen": {"media", "engines", "locks"},
     "data": {"media", "engines", "corpus", "backbones"},
     "pretrained": set(),
     "backbones": set(),
     "models": {"pretrained", "backbones"},
     "objectives": {"models"},
-    "training": {"data", "models", "objectives", "metrics", "corpus", "locks", "backbones", "pretrained"},
-    "evaluation": {"data", "models", "objectives", "training", "metrics", "corpus", "pretrained", "backbones"},
+    "training": {"storage", "data", "models", "objectives", "metrics", "corpus", "locks", "backbones", "pretrained"},
+    "evaluation": {
+        "storage",
+        "data",
+        "models",
+        "objectives",
+        "training",
+        "metrics",
+        "corpus",
+        "pretrained",
+        "backbones",
+    },
 }
 MAY_IMPORT["tools"] = {*MAY_IMPORT, "metrics", "locks"} - {"kitchen"}  # not report: it answers, and draws nothing
 MAY_IMPORT["report"] = {*MAY_IMPORT, "metrics"} - {"kitchen"}
-MAY_IMPORT["app"] = {"api", "tools", "report", "__version__"}  # it asks what anyone can ask, and shows it
+MAY_IMPORT["app"] = {"api", "tools", "report", "storage", "__version__"}  # it asks what anyone can ask, and shows it
 MAY_IMPORT["reproduce"] = {*MAY_IMPORT, "metrics", "locks"} - {"kitchen", "tools"}
 MAY_IMPORT["demo"] = {*MAY_IMPORT, "progress"}
 MAY_IMPORT["cli"] = {*MAY_IMPORT, "metrics", "progress", "__version__"}
@@ -104,6 +115,14 @@ def test_untrusted_media_are_opened_in_workers_alone():
             assert "serve" in calls(path), place
         elif place not in within:
             assert not readers & calls(path), place
+
+
+def test_only_storage_uses_the_network_by_pyarrow():
+    """Everything else has paths, wherever they lead."""
+    for path in (ROOT / "mmcc").rglob("*.py"):
+        room = path.relative_to(ROOT / "mmcc").parts[0]
+        text = path.read_text()
+        assert room == "storage" or not re.search(r"pyarrow import fs|pyarrow\.fs|startswith\(.s3:", text), path
 
 
 def test_importing_the_package_loads_nothing_heavy_or_optional(without_torch):

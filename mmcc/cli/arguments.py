@@ -18,6 +18,7 @@ from typing import Any, Literal, NoReturn, Union, get_args, get_origin, get_type
 
 from mmcc.cli.completion import SHELLS, PrintCompletion
 from mmcc.errors import InputError, UsageError
+from mmcc.storage import is_remote, place
 from mmcc.terminal import be_quiet
 
 Verb = Callable[..., int]
@@ -37,6 +38,7 @@ class Arg:
     above: float | None = None  # numbers must be greater
     least: float | None = None  # numbers must not be less
     most: float | None = None  # numbers must not be greater
+    remote: bool = False  # a path may be an address of storage: s3://…
     endings: tuple[str, ...] = ()  # that the name of a file may have; a name without any is fine, too
 
 
@@ -184,7 +186,9 @@ def _converter(kind: Any, arg: Arg) -> Callable[[str], Any]:
     def convert(text: str) -> Any:
         if kind is Path and not text:  # an unset variable; Path("") would be the current folder
             raise argparse.ArgumentTypeError("the path is empty")
-        value = kind(text)
+        value: Any = place(text) if kind is Path else kind(text)
+        if kind is Path and is_remote(value) and not arg.remote:
+            raise argparse.ArgumentTypeError(f"{value} must be on this machine")
         if arg.endings and value.suffix and value.suffix.lower() not in arg.endings:
             raise argparse.ArgumentTypeError(f"{text!r} must end in {', '.join(arg.endings)}")
         if kind in (int, float):

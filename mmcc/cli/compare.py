@@ -15,7 +15,7 @@ def compare(
     other: Annotated[str, Arg("the model to compare it with", metavar="RUN")],
     /,
     *,
-    corpus: Annotated[Path, Arg("a corpus folder, whose test videos are used", metavar="CORPUS")],
+    corpus: Annotated[Path, Arg("a corpus, whose test videos are used", metavar="CORPUS", remote=True)],
     tasks: Annotated[str | None, Arg("comma-separated, as of mmcc evaluate (default: all)", metavar="LIST")] = None,
     on: Annotated[
         Literal["test", "validation", "all"],

@@ -14,7 +14,7 @@ from mmcc.text import parse_clock
 
 def cycles(
     run: Annotated[str, MODEL],
-    videos: Annotated[list[Path], Arg("video files, folders of them, or corpora", metavar="VIDEO")],
+    videos: Annotated[list[Path], Arg("video files, folders of them, or corpora", metavar="VIDEO", remote=True)],
     /,
     *,
     start: Annotated[

@@ -15,7 +15,7 @@ def evaluate(
     run: Annotated[str, Arg("a run, a checkpoint's folder, or a model by name: kitchen, random, imagenet")],
     /,
     *,
-    corpus: Annotated[Path, Arg("a corpus folder, whose test videos are used", metavar="CORPUS")],
+    corpus: Annotated[Path, Arg("a corpus, whose test videos are used", metavar="CORPUS", remote=True)],
     tasks: Annotated[
         str | None,
         Arg(

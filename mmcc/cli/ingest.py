@@ -11,6 +11,7 @@ from mmcc.cli.engines import Address, EngineName, opened, require_engine
 from mmcc.cli.exit_codes import EXIT_BAD_INPUT, EXIT_SKIPPED
 from mmcc.cli.output import answer
 from mmcc.errors import UsageError
+from mmcc.storage import is_remote
 from mmcc.terminal import note
 
 if TYPE_CHECKING:
@@ -24,7 +25,9 @@ def ingest(
     src: Annotated[Path, Arg("a folder of narrated video, a CrossTask release, a HowTo100M index (.csv), or a file")],
     /,
     *,
-    output: Annotated[Path, Arg("corpus folder (created, or resumed)", short="-o", metavar="CORPUS")],
+    output: Annotated[
+        Path, Arg("corpus folder (created, or resumed), or s3://…", short="-o", metavar="CORPUS", remote=True)
+    ],
     fps: Annotated[float | None, Arg("frames per second (default: 1)", metavar="RATE", above=0)] = None,
     size: Annotated[
         int | None,
@@ -83,6 +86,7 @@ def ingest(
     from mmcc.corpus.ingest import IngestSettings
     from mmcc.corpus.ingest import ingest as run_ingest
     from mmcc.corpus.part import SourcePart
+    from mmcc.corpus.publishing import staged
     from mmcc.corpus.summary import render_ingest
     from mmcc.media.sandbox import Limits
     from mmcc.media.speech import require_speech
@@ -102,6 +106,10 @@ def ingest(
     if encode is not None:
         if features is not None:
             raise UsageError("--encode cannot be combined with --features: features are encoded already.")
+        if is_remote(output):
+            raise UsageError(
+                f"--encode needs a corpus on this machine, not {output}.", "Copy it there when it is made."
+            )
         from mmcc.data.embed import size_read_by  # here, since it loads torch
 
         size = size or size_read_by(encode)
@@ -123,8 +131,10 @@ def ingest(
     with opened(engine, address, workers) as where:
         settings = replace(settings, engine=where)
         if encode is None or where.elsewhere:
-            with file_progress("ingest") as progress:
-                report = run_ingest(source, output, settings, progress)
+            with staged(output, note) as stage, file_progress("ingest") as progress:
+                report = run_ingest(
+                    source, stage.folder, settings, progress, published=stage.published, skip_numbers=stage.skip_numbers
+                )
             if encode is not None and report.ingested:  # not alongside, which would be in this process
                 embedded = _embed(output, encode, where)
         else:

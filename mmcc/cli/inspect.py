@@ -13,7 +13,9 @@ from mmcc.errors import UsageError
 
 
 def inspect(
-    corpus: Annotated[Path, Arg("a corpus folder; with --verify also a run, a checkpoint, a model or a search index")],
+    corpus: Annotated[
+        Path, Arg("a corpus folder; with --verify also a run, a checkpoint, a model or a search index", remote=True)
+    ],
     /,
     *,
     json: Annotated[bool, Arg("print the summary as JSON")] = False,

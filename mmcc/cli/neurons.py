@@ -14,7 +14,7 @@ from mmcc.errors import UsageError
 
 def neurons(
     run: Annotated[str, MODEL],
-    corpus: Annotated[Path, Arg("a corpus folder; its test videos are used, or all if it has none")],
+    corpus: Annotated[Path, Arg("a corpus folder; its test videos are used, or all if it has none", remote=True)],
     /,
     *,
     output: Annotated[Path | None, Arg("write a page with pictures", short="-o", metavar="HTML")] = None,

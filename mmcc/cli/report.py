@@ -18,7 +18,8 @@ def report(
     *,
     output: Annotated[Path, Arg("the page", short="-o", metavar="HTML")],
     corpus: Annotated[
-        Path | None, Arg("show the model on this corpus (default: the one it was trained on)", metavar="CORPUS")
+        Path | None,
+        Arg("show the model on this corpus (default: the one it was trained on)", metavar="CORPUS", remote=True),
     ] = None,
     results: Annotated[
         Path | None, Arg("results written by mmcc evaluate -o (default: measure them)", metavar="JSON")

@@ -15,7 +15,7 @@ def reproduce(
     table: Annotated[str, Arg("table1, table2, table3, table4, transfer, ablation, tuning, scale, or all")],
     /,
     *,
-    corpus: Annotated[Path, Arg("a corpus folder with labelled steps", metavar="CORPUS")],
+    corpus: Annotated[Path, Arg("a corpus folder with labelled steps", metavar="CORPUS", remote=True)],
     output: Annotated[
         Path, Arg("folder for runs, results, tables and a page (created, or resumed)", short="-o", metavar="OUT")
     ],

@@ -14,7 +14,7 @@ from mmcc.errors import UsageError
 
 def search(
     run: Annotated[str, MODEL],
-    corpus: Annotated[Path, Arg("a corpus, a folder of videos, or a video file")],
+    corpus: Annotated[Path, Arg("a corpus, a folder of videos, or a video file", remote=True)],
     /,
     *,
     after: Annotated[

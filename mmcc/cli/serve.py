@@ -18,7 +18,9 @@ _NEEDED = ("fastapi", "uvicorn", "python_multipart")
 
 def serve(
     run: Annotated[str, MODEL],
-    library: Annotated[Path, Arg("a corpus, a folder of videos, or a video file", metavar="CORPUS_OR_FOLDER")],
+    library: Annotated[
+        Path, Arg("a corpus, a folder of videos, or a video file", metavar="CORPUS_OR_FOLDER", remote=True)
+    ],
     /,
     *,
     against: Annotated[str | None, Arg("a second model, to compare with the first", metavar="RUN")] = None,

@@ -13,7 +13,7 @@ from mmcc.training.shipped import shipped_configs
 
 
 def train(
-    corpus: Annotated[Path, Arg("a corpus folder")],
+    corpus: Annotated[Path, Arg("a corpus folder", remote=True)],
     /,
     *,
     output: Annotated[

@@ -14,7 +14,7 @@ from mmcc.terminal import note
 
 def transitions(
     run: Annotated[str, MODEL],
-    videos: Annotated[list[Path], Arg("video files, folders of them, or corpora", metavar="VIDEO")],
+    videos: Annotated[list[Path], Arg("video files, folders of them, or corpora", metavar="VIDEO", remote=True)],
     /,
     *,
     top: Annotated[int, Arg("how many pairs, across all videos", metavar="N", least=1, most=10_000)] = 10,

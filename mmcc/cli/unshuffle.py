@@ -12,7 +12,9 @@ from mmcc.cli.output import answer, wrote
 
 def unshuffle(
     run: Annotated[str, MODEL],
-    images: Annotated[list[Path], Arg("photos, folders of photos, videos, or a video of a corpus as CORPUS:ID")],
+    images: Annotated[
+        list[Path], Arg("photos, folders of photos, videos, or a video of a corpus as CORPUS:ID", remote=True)
+    ],
     /,
     *,
     by: Annotated[

@@ -28,6 +28,7 @@ from mmcc.corpus.rows import Rows
 from mmcc.corpus.shards import FrameRun, MissingShard, ShardReader, StoredFrames, lost_frames
 from mmcc.corpus.source import LabelledClip, Task
 from mmcc.media.utterances import Utterance
+from mmcc.storage import place
 
 _OPEN_VIDEOS = 4096  # videos whose row and frame positions stay in memory: at most some 100 KB each
 
@@ -52,7 +53,7 @@ class Corpus:
 
     @classmethod
     def open(cls, path: str | Path) -> Corpus:
-        path = Path(path)
+        path = place(path)
         return cls(path, *open_rows(path))
 
     def __repr__(self) -> str:
@@ -235,6 +236,7 @@ class Video:
         """Frames first, first + step, … up to, not including, last; all of them by default."""
         wanted = range(len(self._time_list))[first:last:step]
         out = np.empty((len(wanted), *self._shape), np.float32 if self._manifest.encoding == "float32" else np.uint8)
+        self._fetch(wanted)
         done = 0
         while done < len(wanted):
             batch = self._batch_of(wanted[done])
@@ -280,10 +282,18 @@ class Video:
     def _batch_of(self, frame: int) -> int:
         return bisect_left(self._firsts, frame + 1) - 1
 
+    def _fetch(self, wanted: range) -> None:
+        """Of a remote corpus, get all that is wanted with as few requests as possible."""
+        if self._shards.remote and wanted:
+            batches = sorted({self._batch_of(frame) for frame in wanted})
+            self._shards.fetch(self._value("shard"), [self._batches[batch] for batch in batches])
+
     def _stored(self, batch: int) -> StoredFrames:
         stored = self._opened.get(batch)
         if stored is None:
-            stored = self._opened[batch] = self._find(batch)
+            stored = self._find(batch)
+            if not self._shards.remote:  # a map costs no memory
+                self._opened[batch] = stored
         return stored
 
     def _find(self, batch: int) -> StoredFrames:

@@ -25,6 +25,8 @@ from mmcc.corpus.rows import Rows, stored_rows
 from mmcc.corpus.version_one import first_index_path, read_first_version
 from mmcc.errors import InputError, OutputError
 from mmcc.files import flush_to_disk, is_draft, make_folder, remove_drafts, replace_bytes, writing
+from mmcc.storage import is_remote
+from mmcc.storage.copies import WrongChecksum, read_checked
 
 COMMIT_SECONDS = 1.0  # rows wait for each other so long: a disk may need a tenth of a second to make them permanent
 _TOGETHER = 64  # parts are merged when there are so many, and the merged ones again when there are so many of them
@@ -179,6 +181,8 @@ def _read_rows(folder: Path, manifest: Manifest) -> Rows:
 
 def _rows_of_part(folder: Path, part: Part) -> Rows:
     path = index_folder(folder) / part.name
+    if is_remote(path):  # what is read of it is a copy of the whole part
+        return Rows.of(read_part(folder, part))
     try:
         contents = read_contents(path, part.crc32)
     except FileNotFoundError:
@@ -284,19 +288,15 @@ def read_part(folder: Path, part: Part) -> pa.Table:
     """FileNotFoundError if it is gone, InputError if it is damaged."""
     path = index_folder(folder) / part.name
     try:
-        with path.open("rb") as file:  # unlike a memory map, it names a file that does not exist
-            size = file.seek(0, 2)
-        with pa.memory_map(str(path)) as source:
-            content = source.read_buffer(size)
-        if zlib.crc32(content) != part.crc32:
-            raise InputError(path, "is damaged (its checksum is wrong)", RESTORE)
-        table = pa.ipc.open_stream(content).read_all()
+        table = pa.ipc.open_stream(read_checked(path, part.crc32)).read_all()
         if not table.schema.equals(INDEX_SCHEMA):
             raise pa.ArrowInvalid("its columns differ from this version's")
         table.validate(full=True)
         return table
     except FileNotFoundError:
         raise
+    except WrongChecksum as error:
+        raise InputError(path, f"is damaged ({error})", RESTORE) from None
     except (OSError, pa.ArrowException) as error:
         raise InputError(path, f"cannot be read ({error})", RESTORE) from None
 

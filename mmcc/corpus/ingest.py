@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pyarrow as pa
@@ -71,17 +72,20 @@ def ingest(
     settings: IngestSettings,
     begin: Callable[[int], Progress] = lambda total: lambda path, share: None,
     then: Then | None = None,
+    published: Mapping[int, int] = MappingProxyType({}),
+    skip_numbers: int = 0,
 ) -> IngestReport:
-    """Bring a corpus up to date with a source. `begin` is called with the number of videos to do."""
+    """Bring a corpus up to date with a source. `begin` is called with the number of videos to do. `published`: shards
+    that are elsewhere, with their sizes. `skip_numbers`: of shards, for others who add to the same corpus."""
     _make_folder(folder)
     with only_writer(folder):
         manifest = _open_manifest(folder, source, settings)  # of the whole source, so that its parts fit together
         source = settings.part.select(source) if settings.part else source
         with adding_to(folder, manifest) as index:
             before = open_index(folder)[1]
-            plan = make_plan(source, before, settings.transcribe, lost_frames(folder, before))
+            plan = make_plan(source, before, settings.transcribe, lost_frames(folder, before, published))
             index.append(plan.rows)
-            number, progress = next_shard(folder, before), begin(len(plan.todo))
+            number, progress = next_shard(folder, before) + skip_numbers, begin(len(plan.todo))
             with _Run(folder, manifest, settings, index, plan, number, progress, then) as run:
                 run.ingest()
         left_out = source.skipped + list(plan.clashes.values())

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import os
 import zlib
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -25,6 +25,9 @@ from mmcc.corpus.format import END_OF_STREAM, FRAMES_SCHEMA, Encoding, Manifest,
 from mmcc.errors import InputError, OutputError
 from mmcc.files import flush_to_disk
 from mmcc.media.jpeg import decode_jpeg
+from mmcc.storage import RemotePath, is_remote
+from mmcc.storage.copies import sizes_in
+from mmcc.storage.ranges import Ranges
 
 if TYPE_CHECKING:
     from mmcc.corpus.moved import Present
@@ -124,6 +127,12 @@ def shard_numbers(folder: Path) -> list[int]:
     return sorted(int(path.stem) for path in (folder / "shards").glob("*.arrow") if path.stem.isdigit())
 
 
+def shard_sizes(folder: Path) -> dict[int, int]:
+    """The bytes of each shard by its number; of a remote corpus by one listing."""
+    found = {Path(name): size for name, size in sizes_in(folder / "shards").items()}
+    return {int(name.stem): size for name, size in found.items() if name.suffix == ".arrow" and name.stem.isdigit()}
+
+
 def next_shard(folder: Path, table: pa.Table) -> int:
     """A number that no shard has had: rows may name one that is lost."""
     return 1 + max([*shard_numbers(folder), *ends_of_shards(table)], default=-1)
@@ -152,9 +161,10 @@ def _ends_of_rows(table: pa.Table) -> tuple[list[int], list[int]]:
     return shards, ends
 
 
-def lost_frames(folder: Path, table: pa.Table) -> dict[int, str]:
-    """Rows whose frames are no longer there, with the reason: their shard is missing, or shorter than it was."""
-    sizes = {number: shard_path(folder, number).stat().st_size for number in shard_numbers(folder)}
+def lost_frames(folder: Path, table: pa.Table, elsewhere: Mapping[int, int] | None = None) -> dict[int, str]:
+    """Rows whose frames are no longer there, with the reason: their shard is missing, or shorter than it was.
+    `elsewhere`: shards that need not be in the folder, with their sizes."""
+    sizes = {**(elsewhere or {}), **shard_sizes(folder)}
     lost = {}
     for row, (shard, end) in enumerate(zip(*_ends_of_rows(table), strict=True)):
         if end > sizes.get(shard, 0):
@@ -189,13 +199,16 @@ def seal(path: Path, length: int) -> None:
 
 
 class ShardReader:
-    """Reads frames of a corpus by position. Maps each shard once, and checks each batch once.
+    """Reads frames of a corpus by position. Maps each shard once, and checks each batch once; of a remote corpus it
+    fetches nothing but the batches that are read, checks them each time, and keeps the last ones.
 
     Bytes reach the decoders only after their checksum was found right and their structure valid.
     """
 
     def __init__(self, folder: Path, manifest: Manifest) -> None:
         self.folder, self._encoding = folder, manifest.encoding
+        self.remote = is_remote(folder)
+        self._ranges = Ranges()
         self._maps: dict[int, pa.Buffer] = {}
         self._sound: set[int] = set()  # batches, each by its shard and offset in one number
 
@@ -205,6 +218,13 @@ class ShardReader:
         from mmcc.corpus.moved import Present  # which imports this module
 
         return Present(self.folder)
+
+    def fetch(self, shard: int, runs: Sequence[FrameRun]) -> None:
+        """Of a remote corpus, get batches that will be read next; those that touch take one request together."""
+        path = shard_path(self.folder, shard)
+        if isinstance(path, RemotePath):
+            with suppress(FileNotFoundError, EOFError):  # reading them will say so
+                self._ranges.fetch(path, [(run.offset, run.length) for run in runs])
 
     def batch(self, shard: int, where: FrameRun, shape: tuple[int, ...]) -> StoredFrames:
         column, path = self.record_batch(shard, where).column(2), shard_path(self.folder, shard)
@@ -230,10 +250,13 @@ class ShardReader:
             raise MissingShard(path, "is missing", _MISSING) from None
         except (OSError, EOFError, IndexError, ValueError, pa.ArrowException) as error:
             raise InputError(path, f"cannot be read ({error})", _DAMAGED) from None
-        self._remember(key)
+        if not self.remote:  # what is fetched again may differ
+            self._remember(key)
         return batch
 
     def _message(self, path: Path, shard: int, where: FrameRun) -> pa.Buffer:
+        if isinstance(path, RemotePath):
+            return self._ranges.read(path, where.offset, where.length)
         end = where.offset + where.length
         if shard not in self._maps or self._maps[shard].size < end:
             with pa.memory_map(str(path)) as source:

@@ -19,6 +19,7 @@ from mmcc.corpus.shards import FrameRun, ShardReader
 from mmcc.errors import InputError
 from mmcc.text import one_line
 
+_FETCHED = 64  # batches of a remote corpus that one request gets
 _AT_ONCE = 64  # frames that are decoded where there are no checksums
 _LIST_AT_MOST = 20  # as text; --json has all
 
@@ -104,8 +105,11 @@ def _read_frames(corpus: Corpus, table: pa.Table, watch: Watch, found: Verificat
     for video_id in watch(list(positions)):
         found.videos += 1
         row = table.select(["shard", "batches"]).slice(positions[video_id], 1).to_pylist()[0]
-        for run in (FrameRun(**each) for each in row["batches"] or []):
+        runs = [FrameRun(**each) for each in row["batches"] or []]
+        for number, run in enumerate(runs):
             with found.noting(video_id):
+                if number % _FETCHED == 0:
+                    reader.fetch(row["shard"], runs[number : number + _FETCHED])
                 reader.record_batch(row["shard"], run)
             found.frames += run.frames
             found.bytes += run.length

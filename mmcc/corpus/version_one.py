@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from mmcc.corpus.format import INDEX_SCHEMA, RESTORE, Manifest
 from mmcc.errors import InputError
+from mmcc.storage import is_remote
 
 _MESSAGE_MARK = b"\xff\xff\xff\xff"  # every message of an Arrow stream begins with it
 _LARGEST_SIDE = 65_535  # pixels of a JPEG
@@ -33,6 +34,9 @@ def read_first_version(folder: Path, manifest: Manifest) -> pa.Table:
     Damage at the end looks like an incomplete end; the manifest's count of rows distinguishes the two.
     """
     path = first_index_path(folder)
+    if is_remote(folder):
+        remedy = "Copy it to this machine, rewrite it there with mmcc inspect --upgrade, and copy it back."
+        raise InputError(folder, "has format version 1, which is read from this machine's disks only", remedy)
     at_least = sum(manifest.counts.get(state, 0) for state in ("videos", "failed", "absent"))
     try:
         if path.stat().st_size == 0:

@@ -27,6 +27,9 @@ class DataConfig:
     max_vocabulary: int = 50_000  # about what HowTo100M's captions need; at 512 dims they take 100 MB
     max_words: int = 20  # an utterance lasts at most 4 s, and people speak up to 5 words per second
 
+    local: str | None = None  # of a remote corpus (s3://…): folder for copies of what is read; None: in the cache
+    local_gb: float | None = None  # that all copies in it may take; None: as much as the disk has
+
     augment: bool = False  # pixels only; the paper mentions none
     crop_smallest: float = 0.6  # share of the picture's area; less would cut off hands and tools
     flip: float = 0.5  # kitchens have no left and right
@@ -48,6 +51,7 @@ class DataConfig:
         )
         _require(self.max_vocabulary >= 3, "max_vocabulary", "must leave room for a word", self.max_vocabulary)
         _require(self.videos >= 0, "videos", "must not be below 0", self.videos)
+        _require(self.local_gb is None or self.local_gb > 0, "local_gb", "must be above 0", self.local_gb)
         _require(0 <= self.held_out < 1, "held_out", "must be a share below 1", self.held_out)
         _require(0 < self.crop_smallest <= 1, "crop_smallest", "must be a share above 0", self.crop_smallest)
         _require(0 <= self.flip <= 1, "flip", "must be a probability", self.flip)

@@ -22,6 +22,7 @@ from mmcc.corpus.format import is_corpus
 from mmcc.corpus.source import Skipped, Task
 from mmcc.errors import InputError
 from mmcc.evaluation.calibration import Calibration, uncalibrated
+from mmcc.storage import place, split_id
 from mmcc.text import clock, storable
 from mmcc.tools.cache import Answer, Cache
 from mmcc.tools.familiar import familiarity
@@ -212,15 +213,15 @@ def steps_of_task(name: str, folder: Path | None, clip: str) -> list[str]:
     """The steps of a task of a CrossTask release or a corpus; by default, of the clip's own corpus."""
     from mmcc.corpus.crosstask import is_crosstask, read_crosstask
 
-    place = folder or Path(clip.rpartition(":")[0])
-    if is_crosstask(place):
-        tasks = read_crosstask(place).tasks
-    elif is_corpus(place):
-        tasks = Corpus.open(place).tasks
+    release = folder or split_id(place(clip))[0]
+    if is_crosstask(release):
+        tasks = read_crosstask(release).tasks
+    elif is_corpus(release):
+        tasks = Corpus.open(release).tasks
     else:
         cause = "is neither a CrossTask release nor a corpus" if folder else "is not in a corpus that names tasks"
         raise InputError(folder or clip, cause, "Name one with --crosstask, or list the steps with --steps.")
-    return list(find_task(name, tasks.values(), str(place)).steps)
+    return list(find_task(name, tasks.values(), str(release)).steps)
 
 
 def find_task(name: str, known: Iterable[Task], where: str) -> Task:
@@ -238,6 +239,14 @@ def find_task(name: str, known: Iterable[Task], where: str) -> Task:
     return found[0]
 
 
+def _is_here(corpus: Path) -> bool:
+    """Whether there is a corpus; not where its storage does not answer."""
+    try:
+        return is_corpus(corpus)
+    except InputError:
+        return False
+
+
 def find_calibration(
     model: ToolModel, cache: Cache, progress: Progress | None = None
 ) -> tuple[Calibration | None, list[str]]:
@@ -251,7 +260,7 @@ def find_calibration(
     said = "probabilities are not calibrated"
     if model.trained_on is None:
         return None, [f"{said}: {model.name} comes without a calibration"]
-    if not is_corpus(model.trained_on):
+    if not _is_here(model.trained_on):
         return None, [f"{said}: the corpus that {model.name} was trained on ({model.trained_on}) is not here"]
     key = [model.checksum, str(model.trained_on.resolve())]
     trained_on = Corpus.open(model.trained_on)

@@ -26,6 +26,7 @@ from mmcc.corpus import Corpus, Video
 from mmcc.corpus.format import is_corpus
 from mmcc.corpus.source import Item, Skipped, Source, Task
 from mmcc.errors import InputError
+from mmcc.storage import inner_name, place, stored_name
 from mmcc.text import distinct, one_line, storable
 from mmcc.tools.cache import Answer, Cache
 from mmcc.tools.model import ToolModel
@@ -166,7 +167,7 @@ def skipped_for(error: InputError, footage: Footage) -> Skipped:
     reason = f"{error.cause}. {error.remedy}".strip()
     if error.path in known_as:
         return Skipped(footage.name, reason)
-    if Path(error.path).is_relative_to(footage.corpus.path):
+    if place(error.path).is_relative_to(footage.corpus.path):
         return Skipped(footage.name, f"{storable(error.path)}: {reason}")
     raise error
 
@@ -247,10 +248,10 @@ def _of_files(model: ToolModel, source: Path, cache: Cache, skipped: list[Skippe
     how = [str(stored_size(model)), model.fit, f"{model.fps:g}"]
     for item in found.items:
         if item.media is not None:
-            place = os.path.abspath(item.media)  # noqa: PTH100 (unlike Path.absolute, it knows "..")
-            key = [place, fingerprint_of(item), *how, item.id, json.dumps([item.tasks, item.steps])]
-            name = item.media.name if source.is_file() else os.path.relpath(item.media, source)
-            yield _ToRead(name, storable(place), item, found, cache.place("footage", key))
+            file = stored_name(item.media)
+            key = [file, fingerprint_of(item), *how, item.id, json.dumps([item.tasks, item.steps])]
+            name = item.media.name if source.is_file() else inner_name(item.media, source)
+            yield _ToRead(name, storable(file), item, found, cache.place("footage", key))
 
 
 def _read_all(

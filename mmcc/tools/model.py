@@ -13,6 +13,7 @@ from mmcc.checksums import checksum
 from mmcc.corpus.vectors import Wanted
 from mmcc.errors import InputError
 from mmcc.evaluation.runs import BEST, Checkpoint, find_checkpoint
+from mmcc.storage import place
 from mmcc.untrusted import read_json, typed
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ def open_model(
         fps=float(corpus.get("fps", _FPS)),
         feature_dims=int(corpus["size"]) if vectors else dims,
         settings=found.settings,
-        trained_on=Path(corpus["path"]) if isinstance(corpus.get("path"), str) and corpus["path"] else None,
+        trained_on=place(corpus["path"]) if isinstance(corpus.get("path"), str) and corpus["path"] else None,
         videos=corpus["videos"] if isinstance(corpus.get("videos"), int) else None,
         assumed=not corpus,
         progress=progress,

@@ -19,6 +19,7 @@ from mmcc.corpus import Corpus
 from mmcc.corpus.format import is_corpus
 from mmcc.errors import InputError
 from mmcc.pretrained import shipped_names
+from mmcc.storage import place, split_id
 from mmcc.tools.cache import Answer, Cache
 from mmcc.tools.familiar import Familiarity, picture_warnings
 from mmcc.tools.footage import Begin, Footage, open_footage
@@ -137,13 +138,14 @@ def look_over_photo(model: ToolModel, path: Path, cache: Cache) -> Familiarity:
 
 def open_video(model: ToolModel, source: str, cache: Cache, progress: Begin | None = None) -> Footage:
     """One video: a file, or CORPUS:ID."""
-    folder, colon, video = source.rpartition(":")
-    if not Path(source).exists() and colon and is_corpus(Path(folder)):
+    path = place(source)
+    folder, video = split_id(path)
+    if not path.exists() and video and is_corpus(folder):
         corpus = Corpus.open(folder)
         if video not in corpus:
             raise InputError(folder, f"contains no video {video!r}", f"It contains {_some(corpus.ids)}.")
         return _in_corpus(corpus, video)
-    found = open_footage(model, [Path(source)], cache, **({"progress": progress} if progress else {})).footage
+    found = open_footage(model, [path], cache, **({"progress": progress} if progress else {})).footage
     if len(found) > 1:
         some = _some([each.video.id for each in found])
         raise InputError(source, f"contains {len(found)} videos", f"Name one: a file, or CORPUS:ID, of {some}.")

@@ -27,6 +27,7 @@ from mmcc.corpus.format import is_corpus
 from mmcc.corpus.source import LabelledClip, Skipped
 from mmcc.errors import InputError
 from mmcc.evaluation.set_order import SHARPNESS, By, order_set
+from mmcc.storage import split_id
 from mmcc.text import clock, distinct, one_line, storable
 from mmcc.tools.cache import Answer, Cache
 from mmcc.tools.described import TEXTS, describe, description_of, score_texts
@@ -119,9 +120,9 @@ def _sorted_by_kind(sources: Sequence[Path]) -> tuple[dict[str, list[Path]], lis
     sets: dict[str, list[Path]] = {}
     footage: list[tuple[Path, str | None]] = []
     for source in dict.fromkeys(sources):
-        corpus, _, video = str(source).rpartition(":")
-        if corpus and is_corpus(Path(corpus)):
-            footage.append((Path(corpus), video))
+        corpus, video = split_id(source)
+        if video and is_corpus(corpus):
+            footage.append((corpus, video))
         elif is_corpus(source) or (source.is_file() and source.suffix.lower() in VIDEO_SUFFIXES):
             footage.append((source, None))
         elif not source.is_dir():

@@ -31,7 +31,7 @@ FREE_ON_RESUME = frozenset(
         *("steps", "epochs", "workers", "device", "compile", "keep"),
         *("validate_every", "validation_segments", "validation_starts", "checkpoint_every", "log_every"),
     )
-) | {"imports"}
+) | {"imports", "data.local", "data.local_gb"}
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from torch import nn
 from torch.utils import deterministic
 
 from mmcc.corpus import Corpus
+from mmcc.corpus.local_copy import local_copy
 from mmcc.data.batch import Batch
 from mmcc.data.loader import training_batches, validation_batches
 from mmcc.data.segments import SegmentSampler, UsableVideos
@@ -30,6 +31,7 @@ from mmcc.models.encoders import load_published_weights
 from mmcc.models.registry import Network
 from mmcc.models.weights import WeightsError
 from mmcc.objectives.spec import spec_of
+from mmcc.storage import is_remote
 from mmcc.training import checkpoints, environment, initialization, perception, readiness
 from mmcc.training.bar import StepBar, say
 from mmcc.training.checkpoints import Checkpoints, TrainingProgress
@@ -92,6 +94,11 @@ def train(
             say = _silent
         stack.enter_context(_same_every_time(world))
         opened = perception.for_encoders(Corpus.open(corpus), config.model)
+        if is_remote(corpus):
+            here = Path(config.data.local) if config.data.local else None
+            most = None if config.data.local_gb is None else int(config.data.local_gb * 1e9)
+            copy = stack.enter_context(local_copy(opened, here, most, say))
+            opened = perception.for_encoders(Corpus.open(copy), config.model)
         config = initialization.with_absolute_init(perception.fit_to_corpus(config, opened))
         config = initialization.with_own_imports(config, say)
         start = initialization.first_weights(config, run, say)  # before anything is written

@@ -12,6 +12,7 @@ from typing import Any
 
 from mmcc.checksums import checksum, quick_checksum, read_manifest
 from mmcc.corpus import Corpus
+from mmcc.corpus.local_copy import origin_of
 from mmcc.corpus.vectors import stored_manifest
 from mmcc.errors import InputError
 from mmcc.files import flush_to_disk, is_draft, remove_drafts, replace_text, sync_folder, writing
@@ -90,7 +91,11 @@ def _clear(run: Path) -> None:
 
 def describe_corpus(corpus: Corpus) -> str:
     """corpus.json: where the corpus was, and how its frames were made, so that others can be made the same way."""
-    content = {"path": str(corpus.path.absolute()), "videos": len(corpus), **stored_manifest(corpus).settings()}
+    content = {
+        "path": str(origin_of(corpus.path).absolute()),
+        "videos": len(corpus),
+        **stored_manifest(corpus).settings(),
+    }
     return json.dumps(content, indent=1) + "\n"
 
 

@@ -25,6 +25,7 @@ from mmcc.training.processes import join_world
 from mmcc.training.run import read_metrics
 from mmcc.training.step import Stepper
 from tests.forked import forked
+from tests.s3 import upload_folder
 from tests.training.tiny_runs import tiny_config
 
 TIMES = {"frames_per_second", "waiting_share"}  # the only figures that two equal runs do not share
@@ -143,6 +144,18 @@ def test_killed_and_resumed_it_is_the_uncut_run(uncut, vectors_path, tmp_path, w
     assert done.code == -signal.SIGKILL, done.err
     assert Checkpoints(run).steps()[-1] == 4
     run_of(vectors_path, run, tiny_config(f"train.workers={workers}"), resume=True)
+    assert_same_run(run, uncut[0])
+
+
+def test_on_a_remote_corpus_cut_and_resumed_it_is_the_uncut_local_run(uncut, vectors_path, s3, tmp_path):
+    """From a local copy, which may be elsewhere when it is resumed."""
+    remote, run = upload_folder(vectors_path, s3.bucket() / "kitchen"), tmp_path / "run"
+    workers = "train.workers=2"  # forked, after the copy was made
+    with pytest.raises(Cut):
+        run_of(remote, run, tiny_config(workers, f"data.local={tmp_path / 'one'}"), progress=Watcher(3, cut))
+    run_of(remote, run, tiny_config(workers, f"data.local={tmp_path / 'two'}"), resume=True)
+    assert all(len(list((tmp_path / name).glob("kitchen-*/manifest.json"))) == 1 for name in ("one", "two"))
+    assert json.loads((run / "corpus.json").read_text())["path"] == str(remote)
     assert_same_run(run, uncut[0])
 
 
