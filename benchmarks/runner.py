@@ -24,7 +24,7 @@ SPEED = (
 )
 VALIDITY = ("calibration", "references", "narration", "leaks", "domain")
 SCALE = {"scale": "benchmarks.scale.corpus", "scale_search": "benchmarks.scale.search"}
-RELIABILITY = ("corruptions", "checks", "confinement", "runs", "faults")
+RELIABILITY = ("corruptions", "checks", "confinement", "runs", "faults", "kills")
 BENCHMARKS = {
     **{name: f"benchmarks.speed.{name}" for name in SPEED},
     **{name: f"benchmarks.validity.{name}" for name in VALIDITY},

@@ -14,6 +14,9 @@ from torch.distributed.run import get_args_parser
 
 from benchmarks import robustness, runner
 from benchmarks.reliability import corruptions, faults, fuzz, kills, runs
+from benchmarks.scale import corpus as scale_corpus
+from benchmarks.scale import search as scale_search
+from benchmarks.speed import app as app_speed
 from benchmarks.validity import references
 from mmcc.cli.main import VERBS, main
 from mmcc.corpus import Corpus
@@ -126,11 +129,12 @@ def test_every_flag_in_the_documents_exists(capsys):
     for verb in ([], *([verb.__name__] for verb in VERBS)):
         with pytest.raises(SystemExit):
             main([*verb, "--help"])
-    for program in (runner, references, real_results, robustness, corruptions, fuzz, runs, faults, kills):
+    reliability, scale = (robustness, corruptions, fuzz, runs, faults, kills), (scale_corpus, scale_search)
+    for program in (runner, references, real_results, app_speed, *reliability, *scale):
         with pytest.raises(SystemExit):
             program.main(["--help"])
     told = capsys.readouterr().out + get_args_parser().format_help()
-    text = re.sub(r"(pip install|tensorboard|ray start|ray get-auth-token) [^\n`]*", "", text)
+    text = re.sub(r"(pip install|tensorboard|ray start|ray get-auth-token|schemathesis run) [^\n`]*", "", text)
     flags = {flag for flag in re.findall(r"--[a-z][a-z-]+(?:\.[a-z_.]+)?", text) if "." not in flag}
     assert flags <= set(re.findall(r"--[a-z][a-z-]+", told))
 

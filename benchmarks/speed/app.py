@@ -1,4 +1,4 @@
-"""The explorer: fifty people at once, whoever means it ill, minutes of scrubbing, and a library of 20,000 videos.
+"""The explorer: fifty people at once, malicious requests, minutes of scrubbing, a library of 20,000 videos.
 
     python -m benchmarks.speed.app [--seconds 30] [--scrubbing 60] [--clients 50] [--videos 20000]
 

@@ -47,7 +47,8 @@ def figures_of(numbers: NDArray[np.int64], batch: pa.RecordBatch) -> Iterator[Vi
     lasts = [float(said.end[end - 1]) if count else 0.0 for end, count in zip(ends, counts, strict=True)]
     seconds = [row["duration"] or last for row, last in zip(details, lasts, strict=True)]
     spoken, seen = (each.covered(seconds).tolist() for each in (said, shown))
-    return map(VideoFigures, numbers.tolist(), details, seconds, frames, counts, words, spoken, shown.lengths, seen)
+    steps = shown.lengths.tolist()
+    return map(VideoFigures, numbers.tolist(), details, seconds, frames, counts, words, spoken, steps, seen)
 
 
 class _Spans(NamedTuple):

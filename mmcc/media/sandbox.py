@@ -31,6 +31,7 @@ from mmcc.media.confinement import confine
 Job = dict[str, Any]
 Report = Callable[[float, float | None], None]  # seconds of media done, and the total if it is known
 
+_OUT_OF_MEMORY = "out of memory"
 _LONGEST_LINE = 256 << 20  # bytes; the answer for a day of video stays far below
 _PR_SET_PDEATHSIG = 1  # of <linux/prctl.h>
 
@@ -207,13 +208,18 @@ class WorkerPool:
             if worker.job is None:
                 break
             try:
-                outcome = self._understand(worker.job, json.loads(line))
+                message = json.loads(line)
+                outcome = self._understand(worker.job, message)
             except (ValueError, TypeError, KeyError, RecursionError):
                 yield self._give_up(worker.number, "its worker's answer could not be parsed")
                 return
             worker.last_sign = time.monotonic()
             if outcome is not None:
                 worker.job = None
+                if message["kind"] == _OUT_OF_MEMORY:  # a decoder may keep what it took, which the next job would lack
+                    self._discard(worker.number)
+                    yield outcome
+                    return
                 yield outcome
 
     def _understand(self, job: Job, message: Job) -> Outcome | None:
@@ -229,7 +235,7 @@ class WorkerPool:
         if kind == "unconfined":
             self.unconfined = str(message["reason"])
             return None
-        if kind == "out of memory":
+        if kind == _OUT_OF_MEMORY:
             size = self._limits.memory / (1 << 30)
             return Outcome(job, None, f"needs more than {size:.3g} GB of memory{self._flag('memory')}")
         return Outcome(job, None, str(message["reason"]))
@@ -285,7 +291,7 @@ def serve(
         except OutputError as error:
             send(kind="nowhere to write", reason=str(error))
         except MemoryError:
-            send(kind="out of memory")
+            send(kind=_OUT_OF_MEMORY)
         except OSError as error:
             send(kind="failed", reason=str(error))
         except Exception as error:  # our bug: this file fails, the others continue
