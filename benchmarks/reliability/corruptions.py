@@ -114,12 +114,17 @@ def answers(folder: Path) -> Answers:
     encoders = ask("encoders", partial(stored_encoders, corpus)) if corpus else None
     vectors = {each.name: ask(each.name, partial(open_vectors, corpus, each)) for each in encoders or ()}
     for name, each in {"": corpus, **vectors}.items():
-        for video in each or ():
-            ask(f"{name}/{video.id}", partial(_content, video))
+        for video_id in ask(f"{name}/ids", partial(_ids, each)) or () if each else ():
+            ask(f"{name}/{video_id}", partial(_content, each, video_id))
     return told
 
 
-def _content(video: Any) -> tuple[Any, ...]:
+def _ids(corpus: Corpus) -> list[str]:
+    return corpus.ids
+
+
+def _content(corpus: Corpus, video_id: str) -> tuple[Any, ...]:
+    video = corpus[video_id]
     return video.details, video.times.tolist(), video.utterances, video.steps, video.frames().tobytes()
 
 

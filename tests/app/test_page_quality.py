@@ -13,7 +13,7 @@ import pytest
 pytest.importorskip("fastapi", reason="needs the extra app")
 pytest.importorskip("playwright.sync_api", reason="needs playwright (the extra page)")
 
-from playwright.sync_api import Browser, Page, Route
+from playwright.sync_api import Browser, Locator, Page, Route
 
 from mmcc.app.server import open_explorer
 from tests.app import browsing
@@ -229,13 +229,24 @@ def test_a_finger_drags_photos_in_any_direction(open_page: Open, photos: list[by
     assert page.evaluate(names) == [before[0], before[2], before[1], before[3]]
 
 
+def settled(element: Locator, name: str) -> str | None:
+    """An attribute once it has not changed for half a second: moves of a finger arrive one by one."""
+    value = element.get_attribute(name)
+    for _ in range(40):
+        element.page.wait_for_timeout(500)
+        before, value = value, element.get_attribute(name)
+        if value == before:
+            break
+    return value
+
+
 def test_a_finger_drags_along_the_timeline(open_page: Open, video: str):
     page = walked(open_page(f"#/video/{video}?t=10", width=380, touch=True))
     x, y = middle(page, ".film")
     drag_by_finger(page, (x - 60, y), (x + 60, y))  # the walk follows
     until(page, "Number(document.querySelector('.tl-slider').ariaValueNow) > 100")
-    start = page.locator(".tl-slider").get_attribute("aria-valuetext")
     until(page, "location.hash.includes('t=') && !location.hash.includes('t=10')")
+    start = settled(page.locator(".tl-slider"), "aria-valuetext")
     axis = page.locator(".lane-axis").bounding_box()
     drag_by_finger(page, (axis["x"] + 200, axis["y"] + 12), (axis["x"] + 20, axis["y"] + 12))  # the player follows
     until(page, "document.querySelector('video').currentTime < 30")

@@ -147,7 +147,6 @@ def test_nobody_there_is_an_error_not_a_wait(s3):
 def test_a_server_that_does_not_answer_is_given_up(s3, monkeypatch):
     monkeypatch.setattr("mmcc.storage.s3.REQUEST_SECONDS", 1.0)
     with proxy_to(s3) as proxy:
-        proxy.answer = b""
         path = s3.bucket(proxy.port) / "x"
         proxy._requests = lambda client, server: client.recv(1)  # it listens, and says nothing
         with pytest.raises(Unreachable, match="does not answer"):

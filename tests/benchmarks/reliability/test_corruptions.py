@@ -91,7 +91,7 @@ def test_everything_is_asked_for(corpus, tmp_path):
     told = answers(corpus)
     assert REFUSED not in told.values()
     assert set(told) == {"inspect", "corpus", "encoders", "colours", "lengths"} | {
-        f"{name}/{video}" for name in ("", "colours", "lengths") for video in "0123"
+        f"{name}/{video}" for name in ("", "colours", "lengths") for video in ("ids", *"0123")
     }
     copy = Path(shutil.copytree(corpus, tmp_path / "c"))
     assert {what: told[what] for what in told if "/" in what} == {

@@ -34,7 +34,7 @@ def jobs(tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    ("name", "every"), [("merge", 17), ("compact", 7), ("embed", 17), ("ingest", 17), ("kitchen", 29)]
+    ("name", "every"), [("merge", 17), ("compact", 7), ("embed", 17), ("ingest", 13), ("kitchen", 19)]
 )
 def test_some_faults_of_commands_that_write_a_corpus_lose_nothing(jobs, tmp_path, name, every):
     found = try_all(jobs[name], tmp_path / "jobs", every=every, first=3)
