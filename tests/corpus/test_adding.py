@@ -69,6 +69,7 @@ def test_killed_at_any_time_and_run_again_nothing_is_lost_doubled_or_redone(make
         assert pa.ipc.open_stream(shard.read_bytes()).read_all().num_rows > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("stop", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_stopped_politely_it_saves_says_so_and_resumes_later(make_clip, tmp_path, stop, code):
     first, of_a_video = make_clip("src/v00.mp4", seconds=30, rate=10, size="320x240"), 30 * 32 * 32 * 3
@@ -88,6 +89,7 @@ def test_stopped_politely_it_saves_says_so_and_resumes_later(make_clip, tmp_path
     assert report["already_done"] == finished and report["ingested"] == 24
 
 
+@pytest.mark.slow
 def test_whatever_a_power_cut_leaves_is_a_corpus_without_damage_that_the_next_run_completes(folder, tmp_path):
     tree = tmp_path / "disk"
     tree.mkdir()

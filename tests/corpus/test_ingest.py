@@ -99,6 +99,7 @@ def test_what_follows_gets_every_video_as_soon_as_it_can_be_read(folder, tmp_pat
     assert sum(share == 1 for _, share in shares) == 8
 
 
+@pytest.mark.slow
 def test_a_file_that_takes_too_long_is_given_up(folder, tmp_path, ffmpeg):
     short = tmp_path / "short.mp4"
     ffmpeg("-f", "lavfi", "-i", "testsrc2=size=1280x720:rate=30", "-t", 2, "-preset", "ultrafast", short)
@@ -108,6 +109,7 @@ def test_a_file_that_takes_too_long_is_given_up(folder, tmp_path, ffmpeg):
     assert report.ingested == 5
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="address space is limited on Linux only")
 def test_a_file_that_takes_too_much_memory_is_given_up(folder, tmp_path, ffmpeg):
     options = ["-preset", "ultrafast", "-x264-params", "ref=16"]  # holds 16 frames of 48 MB at a time

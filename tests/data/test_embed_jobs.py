@@ -44,6 +44,7 @@ def vectors_of(corpus):
     return {encoder.name: content(open_vectors(opened, encoder).path) for encoder in stored_encoders(opened)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shard_bytes", [0, 1 << 20])
 def test_workers_embed_the_same_bits(corpora, encoder, monkeypatch, shard_bytes):
     monkeypatch.setattr(embed_jobs, "SHARD_BYTES", shard_bytes)  # 0: each video in a shard of its own

@@ -56,6 +56,7 @@ def test_one_process_does_job_after_job_until_a_fresh_one_is_asked_for(host):
     assert not Path(f"/proc/{first}").exists()
 
 
+@pytest.mark.slow
 def test_a_slow_job_is_heard_of_every_second(host):
     heard, told = host.begin({"do": "work slowly"}, True), []
     while heard.outcome is None:

@@ -201,6 +201,7 @@ def test_without_ray_the_command_that_installs_it_is_named(monkeypatch):
 
 
 def test_an_address_where_nothing_answers(monkeypatch):
+    pytest.importorskip("ray", reason="needs the extra ray")
     monkeypatch.setattr("mmcc.engines.ray_engine._silence", lambda: None)
     with socket.create_server(("127.0.0.1", 0)) as taken:
         free = taken.getsockname()[1]

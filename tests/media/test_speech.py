@@ -84,6 +84,7 @@ def test_error_rate_counts_edits() -> None:
     assert word_error_rate(["a", "b", "c", "d"], ["a", "x", "d", "e"]) == 0.75
 
 
+@pytest.mark.slow
 def test_manifesto_is_understood_and_timed(clips: Path) -> None:
     signs: list[float] = []
     cues = transcribe(clips / "manifesto.mp4", signs.append)
@@ -102,6 +103,7 @@ def test_manifesto_is_understood_and_timed(clips: Path) -> None:
     assert signs[-1] == pytest.approx(seconds, abs=0.1)
 
 
+@pytest.mark.slow
 def test_agrees_with_an_earlier_recognition(clips: Path, tmp_path: Path) -> None:
     """The first 50 s, past a window's edge."""
     cut = copy_sound(clips / "wannaworktogether.mp4", tmp_path / "cut.mp4", seconds=50)

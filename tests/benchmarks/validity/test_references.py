@@ -42,6 +42,7 @@ def test_unshuffling_is_perfect_where_nothing_is_repeated_or_out_of_order():
     assert table["chance"]["kendall tau"] == pytest.approx(0, abs=0.01)
 
 
+@pytest.mark.slow
 def test_every_ceiling_is_above_chance_and_below_perfection(scripts):
     tables = [
         anticipation(scripts, SETTINGS),
