@@ -4,6 +4,7 @@ To import torch takes a second and to build its first optimizer another; a test 
 code or a registry of its own needs another process, but not another interpreter.
 """
 
+import gc
 import multiprocessing
 import os
 import shutil
@@ -109,6 +110,9 @@ def _in_the_child(job: Callable[[], object], cwd: Path | None, out: Path, err: P
     """As a new process would: with streams and a folder of its own, and the code of an interpreter at the end."""
     sys.stdout, sys.stderr = _stream(out, 1), _stream(err, 2)
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM})
+    gc.callbacks.clear()  # what the parent has left is not collected here: Ctrl-C in a finalizer or a callback,
+    gc.freeze()  # such as hypothesis has, would be lost
     os.setsid()
     if cwd:
         os.chdir(cwd)
