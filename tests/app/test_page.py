@@ -206,12 +206,15 @@ def test_marks_survive_the_tab_and_the_server(open_page: Open, video: str):
     before = marked(page)
 
     def mark(first: float, last: float) -> None:
+        until(page, "document.querySelector('video').readyState >= 2")  # before that it has no time to mark
         for moment in (first, last):
             page.evaluate(f"document.querySelector('video').currentTime = {moment}")
-            until(page, f"Math.abs(document.querySelector('video').currentTime - {moment}) < 0.05")
+            there = f"Math.abs(document.querySelector('video').currentTime - {moment}) < 0.05"
+            until(page, f"!document.querySelector('video').seeking && {there}")
             page.keyboard.press("1")
 
     mark(2, 4)
+    page.get_by_text("0:02.0 – 0:04.0").wait_for()
     page.get_by_text("Saved", exact=True).wait_for()
     assert len(marked(page)) == len(before) + 1 and "0:02.0 – 0:04.0" in marked(page)
     page.reload()
