@@ -57,6 +57,8 @@ def reproduce(
 
     if table not in (*TABLES, ALL):
         raise UsageError(f"there is no table named {table}. Choose one of {', '.join((*TABLES, ALL))}.")
+    if encoder is not None and imagenet is not None:
+        raise UsageError("--imagenet cannot be combined with --encoder, whose own vectors are the row ImageNet then.")
     found = run_reproduction(
         [table],
         corpus,

@@ -240,6 +240,8 @@ def test_one_writer_at_a_time(small, steps_corpus, tmp_path):
         (["table2", "--corpus", "{corpus}", "-o", "{out}", "--seeds", "0"], 2, "at least 1"),
         (["table2", "--corpus", "{corpus}", "-o", "{out}", "--budget", "huge"], 2, "invalid choice"),
         (["table2", "--corpus", "{corpus}"], 2, "-o"),
+        (["table2", "--corpus", "{corpus}", "-o", "{out}", "--encoder", "x", "--imagenet", "y"], 2, "--imagenet"),
+        (["table2", "--corpus", "{corpus}", "-o", "{out}", "--encoder", "x"], 3, "mmcc embed"),
     ],
 )
 def test_wrong_arguments_get_a_line_and_a_code(capsys, steps_corpus, tmp_path, arguments, code, message):
