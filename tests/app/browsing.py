@@ -3,12 +3,14 @@
 import shutil
 from collections.abc import Callable, Iterator
 from itertools import pairwise
+from typing import TypeVar
 
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 Open = Callable[..., Page]
+T = TypeVar("T")
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +57,7 @@ def open_page(browser: Browser, address: str) -> Iterator[Open]:
 
 
 def walked(page: Page) -> Page:
-    """Wait until a walk is drawn."""
+    """Wait until a view that is new has drawn its first walk."""
     page.locator(".lane-upper .arc.out, .lane-lower .arc.out").first.wait_for(state="attached")
     page.locator(".timeline:not([aria-busy])").wait_for()
     return page
@@ -68,6 +70,15 @@ def until(page: Page, expression: str) -> None:
             return
         page.wait_for_timeout(50)
     raise AssertionError(f"never true: {expression}")
+
+
+def becomes(page: Page, read: Callable[[Page], T], expected: T) -> None:
+    """Wait until what is read from the page is what is expected."""
+    for _ in range(1200):
+        if read(page) == expected:
+            return
+        page.wait_for_timeout(50)
+    assert read(page) == expected
 
 
 def drag_by_finger(page: Page, *way: tuple[float, float]) -> None:

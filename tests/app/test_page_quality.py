@@ -13,11 +13,11 @@ import pytest
 pytest.importorskip("fastapi", reason="needs the extra app")
 pytest.importorskip("playwright.sync_api", reason="needs playwright (the extra page)")
 
-from playwright.sync_api import Browser, Locator, Page, Route
+from playwright.sync_api import Browser, Page, Route
 
 from mmcc.app.server import open_explorer
 from tests.app import browsing
-from tests.app.browsing import CHROMIUM, Open, drag_by_finger, middle, until, walked
+from tests.app.browsing import CHROMIUM, Open, becomes, drag_by_finger, middle, until, walked
 from tests.app.conftest import serving
 
 browser, open_page = browsing.browser, browsing.open_page  # fixtures
@@ -26,12 +26,12 @@ pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="needs chromium (apt-get install chromium)"),
 ]
 
-VIEWS = {  # and what is there once the view is complete
+VIEWS = {  # and what only this view has, once it is complete
     "#/": ".card",
     "#/video/{video}?t=9": ".lane-upper .arc.out",
     "#/transitions?video={video}": ".pair",
-    "#/next?video={video}&frame=3": ".given-figure",
-    "#/unshuffle": ".drop",
+    "#/next?video={video}&frame=3": ".hit",
+    "#/unshuffle": ".tray",
     "#/compare?video={video}": ".lane-lower .arc.out",
     "#/mark/{video}": ".steps-list li",
 }
@@ -193,6 +193,7 @@ def test_a_folder_of_hostile_names_can_be_browsed(browser: Browser, kitchen_foot
     try:
         with serving(explorer) as address:
             page = browser.new_context().new_page()
+            page.set_default_timeout(60_000)
             complaints = []
             page.on("pageerror", lambda error: complaints.append(str(error)))
             page.on("console", lambda said: complaints.append(said.text) if said.type == "error" else None)
@@ -202,13 +203,17 @@ def test_a_folder_of_hostile_names_can_be_browsed(browser: Browser, kitchen_foot
             titles = page.evaluate("[...document.querySelectorAll('.card-title')].map((each) => each.textContent)")
             assert sorted(titles) == sorted(card.title for card in explorer.library.cards)
             assert not set("".join(titles)) & set("\n\r\t\u202e\u2066\u2069") and "outside" not in titles
-            for place in range(len(titles)):
-                page.goto(f"{address}#/video/{explorer.library.cards[place].key}")
+            for card in explorer.library.cards:
+                page.goto(f"{address}#/video/{card.key}")
+                until(page, f"document.querySelector('h1')?.textContent === {json.dumps(card.title)}")
                 walked(page)
-                assert page.evaluate("document.querySelector('h1').textContent") == explorer.library.cards[place].title
             assert not complaints
     finally:
         explorer.close()
+
+
+def photo_names(page: Page) -> list[str]:
+    return page.evaluate("[...document.querySelectorAll('.photo-name')].map((each) => each.textContent)")
 
 
 def test_a_finger_drags_photos_in_any_direction(open_page: Open, photos: list[bytes]):
@@ -216,45 +221,44 @@ def test_a_finger_drags_photos_in_any_direction(open_page: Open, photos: list[by
     given = [{"name": f"{n}.jpg", "mimeType": "image/jpeg", "buffer": photo} for n, photo in enumerate(photos)]
     page.locator("input[type=file]").set_input_files(given)
     until(page, "document.querySelector('#tray-help').hidden === false")
-    names = "[...document.querySelectorAll('.photo-name')].map((each) => each.textContent)"
-    before, scrolled = page.evaluate(names), page.evaluate("scrollY")
+    before, scrolled = photo_names(page), page.evaluate("scrollY")
     third = middle(page, ".photo", 2)
     drag_by_finger(page, middle(page, ".grip", 1), third)
-    assert page.evaluate(names) == [before[0], before[2], before[1], before[3]]
-    assert page.locator(".lifted").count() == 0
+    after = [before[0], before[2], before[1], before[3]]
+    becomes(page, photo_names, after)
+    page.locator(".lifted").wait_for(state="detached")
     page.evaluate("scrollTo(0, 0)")
     x, y = middle(page, ".photo", 0)
     drag_by_finger(page, (x, y), (x, y - 150))  # beside the grip a finger scrolls, as everywhere
     until(page, f"scrollY > {scrolled}")
-    assert page.evaluate(names) == [before[0], before[2], before[1], before[3]]
+    assert photo_names(page) == after
 
 
-def settled(element: Locator, name: str) -> str | None:
-    """An attribute once it has not changed for half a second: moves of a finger arrive one by one."""
-    value = element.get_attribute(name)
-    for _ in range(40):
-        element.page.wait_for_timeout(500)
-        before, value = value, element.get_attribute(name)
-        if value == before:
-            break
-    return value
+def moment(page: Page, x: float) -> float:
+    """The second of the video that the timeline has at this place of the screen."""
+    box = page.locator(".tl-content").bounding_box()
+    return (x - box["x"]) / box["width"] * page.evaluate("document.querySelector('video').duration")
 
 
 def test_a_finger_drags_along_the_timeline(open_page: Open, video: str):
     page = walked(open_page(f"#/video/{video}?t=10", width=380, touch=True))
     x, y = middle(page, ".film")
     drag_by_finger(page, (x - 60, y), (x + 60, y))  # the walk follows
-    until(page, "Number(document.querySelector('.tl-slider').ariaValueNow) > 100")
-    until(page, "location.hash.includes('t=') && !location.hash.includes('t=10')")
-    start = settled(page.locator(".tl-slider"), "aria-valuetext")
+    there = moment(page, x + 60)
+    assert there > 100  # as far as that from 0:10
+    until(page, f"Math.abs(document.querySelector('.tl-slider').ariaValueNow - {there}) <= 1.5")  # its last move, too
+    until(page, "location.hash.includes('t=') && !/t=10$/.test(location.hash)")
+    start = page.locator(".tl-slider").get_attribute("aria-valuetext")
     axis = page.locator(".lane-axis").bounding_box()
     drag_by_finger(page, (axis["x"] + 200, axis["y"] + 12), (axis["x"] + 20, axis["y"] + 12))  # the player follows
-    until(page, "document.querySelector('video').currentTime < 30")
+    until(page, f"Math.abs(document.querySelector('video').currentTime - {moment(page, axis['x'] + 20)}) < 1.5")
     assert page.locator(".tl-slider").get_attribute("aria-valuetext") == start
     assert page.evaluate("getComputedStyle(document.querySelector('.lane-film')).touchAction") == "pan-y"
     page.locator("#zoom").fill("50")  # then a finger pans
     assert page.evaluate("getComputedStyle(document.querySelector('.lane-film')).touchAction") == "auto"
     x = middle(page, ".tl-scroll")[0]
+    film = page.locator(".film").bounding_box()
+    y = film["y"] + film["height"] / 2
     left = page.evaluate("document.querySelector('.tl-scroll').scrollLeft")
     drag_by_finger(page, (x + 80, y), (x - 80, y))
     until(page, f"document.querySelector('.tl-scroll').scrollLeft > {left} + 50")
@@ -284,3 +288,15 @@ def test_a_library_can_be_browsed_by_keyboard_alone(open_page: Open):
     page.keyboard.press("Enter")
     page.locator(".tl-slider").wait_for(state="attached")
     walked(page)
+
+
+def test_a_phone_shows_which_view_is_open(open_page: Open):
+    page = open_page("#/unshuffle", width=380)
+    page.locator(".tray").wait_for(state="attached")
+    until(page, "document.querySelector('.views [aria-current]').getBoundingClientRect().right <= innerWidth")
+
+
+def test_the_legend_is_true_in_the_dark(open_page: Open, video: str):
+    """There a strip is brightest where there is most attention."""
+    page = walked(open_page(f"#/video/{video}?t=9", theme="dark"))
+    assert "dark" not in page.locator(".legend").inner_text()

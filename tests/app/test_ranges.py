@@ -164,7 +164,7 @@ def test_a_client_that_leaves_or_is_slow_holds_no_thread_and_no_file(tmp_path):
     before = opened(), threading.active_count()
 
     async def ask():
-        left, sent = asyncio.Event(), []
+        left, full, sent = asyncio.Event(), asyncio.Event(), []
 
         async def receive():
             await left.wait()
@@ -173,10 +173,11 @@ def test_a_client_that_leaves_or_is_slow_holds_no_thread_and_no_file(tmp_path):
         async def send(message):
             sent.append(len(message.get("body", b"")))
             if len(sent) > 3:
+                full.set()
                 await asyncio.sleep(3600)
 
         task = asyncio.ensure_future(FileAnswer(OpenedFile.of(path), {}, "GET", "video/mp4")({}, receive, send))
-        await asyncio.sleep(0.2)
+        await full.wait()  # it takes no more
         busy = threading.active_count()
         left.set()
         await task

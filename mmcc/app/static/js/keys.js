@@ -37,19 +37,23 @@ const TAKEN = {
 export function startKeys(search) {
   document.getElementById("help").addEventListener("click", help);
   document.addEventListener("keydown", (event) => {
-    if (event.defaultPrevented || event.altKey || isTyping(event.target) || document.querySelector("dialog[open]"))
-      return;
+    const dialog = document.querySelector("dialog[open]");
+    const helped = dialog?.classList.contains("help"); // the keys that work in every view work there, too
+    if (event.defaultPrevented || event.altKey || isTyping(event.target) || (dialog && !helped)) return;
     const command = event.ctrlKey || event.metaKey;
     if (!command && event.key === "/") {
       event.preventDefault();
+      dialog?.close();
       search();
       return;
     }
     if (!command && event.key === "?") {
       event.preventDefault();
-      help();
+      if (dialog) dialog.close();
+      else help();
       return;
     }
+    if (dialog) return;
     if (TAKEN[event.key] && event.target.closest?.(TAKEN[event.key])) return;
     const found = bindings.find(
       (each) =>
@@ -68,7 +72,7 @@ function help() {
   const rows = [...bindings.filter((each) => each.show), ...GENERAL];
   const dialog = h(
     "dialog",
-    { "aria-labelledby": "keys-title" },
+    { class: "help", "aria-labelledby": "keys-title" },
     h(
       "div",
       { class: "head" },

@@ -47,8 +47,10 @@ async function show(first = false) {
   const known = VIEWS[name] ? name : "library";
   const tab = { video: "library", mark: "library" }[known] ?? known;
   for (const each of document.querySelectorAll(".views a")) {
-    if (each.dataset.view === tab) each.setAttribute("aria-current", "page");
-    else each.removeAttribute("aria-current");
+    if (each.dataset.view === tab) {
+      each.setAttribute("aria-current", "page");
+      each.scrollIntoView({ block: "nearest", inline: "nearest" }); // a phone has no room for all of them
+    } else each.removeAttribute("aria-current");
   }
   document.title = `${TITLES[known]} · mmcc`;
   loading(main);

@@ -1,13 +1,13 @@
 /** Photos that a person drops, pastes or picks. They stay in the browser until a question sends them. */
 
-import { h } from "./dom.js";
-import { bytes } from "./format.js";
+import { h, toast } from "./dom.js";
+import { bytes, count } from "./format.js";
 
 /** A place to drop photos; `take(files)` hears those that are images within the limits, `refuse(words)` why not. */
 export function dropPlace({ words, hint, many, limits, take, refuse, signal }) {
   const input = h("input", {
     type: "file",
-    accept: "image/*",
+    accept: "image/*,.heic,.heif",
     multiple: many,
     class: "visually-hidden",
     onchange: () => {
@@ -24,11 +24,15 @@ export function dropPlace({ words, hint, many, limits, take, refuse, signal }) {
   );
 
   function offer(list) {
-    const files = [...list].filter((file) => file.type.startsWith("image/"));
+    const files = [...list].filter(isImage);
+    const others = list.length - files.length;
     const large = files.find((file) => limits.bytes && file.size > limits.bytes);
     if (!files.length) refuse("Only images can be used here.");
     else if (large) refuse(`${large.name} is larger than ${bytes(limits.bytes)}.`);
-    else take(many ? files : files.slice(0, 1));
+    else {
+      if (others) toast(`${count(others, "file")} left out: only images can be used here.`);
+      take(many ? files : files.slice(0, 1));
+    }
   }
 
   // The whole page catches the drop: a photo that misses the place would else replace the page.
@@ -54,6 +58,11 @@ export function dropPlace({ words, hint, many, limits, take, refuse, signal }) {
     { signal },
   );
   return place;
+}
+
+/** By its type; most browsers know none for the photos of an iPhone. */
+function isImage({ type, name }) {
+  return type.startsWith("image/") || (!type && /\.hei[cf]$/i.test(name));
 }
 
 /** An address for an image in memory, given back when the view is left. */

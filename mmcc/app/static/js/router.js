@@ -21,12 +21,18 @@ export function link(parts, query = {}) {
 }
 
 let waiting;
-addEventListener("hashchange", () => clearTimeout(waiting)); // another view: the state of the former one is gone
+let shown = location.hash;
+addEventListener("hashchange", () => {
+  clearTimeout(waiting); // another view: the state of the former one is gone
+  shown = location.hash;
+});
 
 /** Change the address without a new view: the state of the present one. */
 export function rewrite(parts, query) {
   clearTimeout(waiting);
+  if (location.hash !== shown) return; // another view was asked for, and hashchange is on its way: this would undo it
   history.replaceState(null, "", link(parts, query));
+  shown = location.hash;
 }
 
 /** The same once the state rests: browsers refuse an address that changes with every move of a finger. */

@@ -140,7 +140,7 @@ export function legend() {
     h(
       "span",
       {},
-      "Strips: attention along the video, darkest where it is most; the figure is that of the chosen moment.",
+      "Strips: attention along the video, in full colour where it is most; the figure is that of the chosen moment.",
     ),
   );
 }

@@ -106,7 +106,7 @@ export async function show(main, { app, query, signal }) {
 
   async function load() {
     running?.abort();
-    running = new AbortController();
+    const mine = (running = new AbortController());
     const words = direction() === "asc" ? "Ascending" : "Descending";
     replace(
       order,
@@ -120,13 +120,13 @@ export async function show(main, { app, query, signal }) {
       const { q, task, page, sort: by } = state;
       const found = await api.videos(
         { q, task, sort: by, order: direction(), offset: (page - 1) * PAGE, limit: PAGE },
-        running.signal,
+        mine.signal,
       );
       draw(found);
     } catch (failure) {
       failed(results, failure, load);
     }
-    results.removeAttribute("aria-busy");
+    if (running === mine) results.removeAttribute("aria-busy");
   }
 
   function draw({ total, videos }) {
@@ -153,6 +153,10 @@ export async function show(main, { app, query, signal }) {
           icon("close"),
         ),
     );
+    if (!videos.length && total) {
+      change({}, Math.ceil(total / PAGE)); // a link to a page that is there no longer
+      return;
+    }
     if (!videos.length) {
       if (filtered)
         empty(
@@ -270,6 +274,6 @@ export async function show(main, { app, query, signal }) {
     );
   }
 
+  dispatchEvent(new Event("mmcc:library")); // whoever wants to search can type before the cards are here
   await load();
-  dispatchEvent(new Event("mmcc:library"));
 }

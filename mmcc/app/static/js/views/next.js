@@ -184,13 +184,12 @@ export async function show(main, { app, query, signal }) {
   /** Ask; `onlySteps` leaves the gallery as it is while the person types. */
   async function ask(onlySteps = false) {
     running?.abort();
-    running = new AbortController();
+    const { signal: mine } = (running = new AbortController());
     if (!onlySteps && !given.contains(document.activeElement)) drawGiven();
     if (state.video) rewrite(["next"], { video: state.video.id, frame: state.frame });
     if (!answer.querySelector(".hits")) loading(answer, "Looking through the library…");
     answer.setAttribute("aria-busy", "true");
     try {
-      const { signal: mine } = running;
       await untilReady(
         mine,
         () => api.next(body(), mine),
@@ -202,7 +201,7 @@ export async function show(main, { app, query, signal }) {
     } catch (failure) {
       failed(answer, failure, () => ask());
     }
-    answer.removeAttribute("aria-busy");
+    if (running.signal === mine) answer.removeAttribute("aria-busy");
   }
 
   function body() {

@@ -16,7 +16,7 @@ export async function show(main, { app, signal }) {
   let photos = []; // {file, url, card}, in the order shown
   let links = new Map(); // "a>b": the probability that b follows a, of the order that the model found
   let found = null; // the model's order
-  let running;
+  let running = null; // the question that the model has yet to answer
   signal.addEventListener("abort", () => running?.abort());
 
   const tray = h("ol", { class: "tray", "aria-label": "Photos in order", "aria-describedby": "tray-help" });
@@ -49,6 +49,7 @@ export async function show(main, { app, signal }) {
       class: "button plain",
       type: "button",
       onclick: () => {
+        running?.abort(); // its answer would bring them back
         photos = [];
         found = null;
         links = new Map();
@@ -153,6 +154,8 @@ export async function show(main, { app, signal }) {
     photos.splice(at, 1);
     found = found?.filter((each) => each !== photo) ?? null;
     glide(tray, draw);
+    if (running && photos.length >= LEAST) solve();
+    else running?.abort();
     (photos[at] ?? photos[at - 1])?.button.focus();
     announce(`Removed. ${count(photos.length, "photo")} left.`);
   }
@@ -211,14 +214,14 @@ export async function show(main, { app, signal }) {
   /** Ask for the order of what is shown, then let the cards glide into it. */
   async function solve() {
     running?.abort();
-    running = new AbortController();
+    const mine = (running = new AbortController());
     const asked = [...photos];
     const form = new FormData();
     asked.forEach(({ file }) => form.append("photos", file, file.name));
     form.append("model", app.model);
     loading(message, `The model looks at ${count(asked.length, "photo")}…`, true);
     try {
-      const answer = await api.unshuffle(form, running.signal);
+      const answer = await api.unshuffle(form, mine.signal);
       found = answer.order.map((i) => asked[i]);
       links = new Map(answer.links.map((sure, i) => [key(found[i], found[i + 1]), sure]));
       photos = [...found];
@@ -227,6 +230,7 @@ export async function show(main, { app, signal }) {
     } catch (failure) {
       failed(message, failure, solve, true);
     }
+    if (running === mine) running = null;
   }
 
   function say({ confidence, guess, warning }) {
