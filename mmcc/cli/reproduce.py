@@ -46,7 +46,7 @@ def reproduce(
 
     examples:
       mmcc reproduce all --corpus kitchen.corpus -o build/tables
-      mmcc reproduce all --corpus kitchen-96.corpus -o build/pretrained --encoder "efficientnet-lite0?size=128"
+      mmcc reproduce all --corpus kitchen-96.corpus -o build/pretrained --encoder "efficientnet-lite0?size=128&grid=4"
       mmcc reproduce table2 --corpus kitchen.corpus -o build/quick --budget quick --seeds 1
     """
     from mmcc.progress import bar

@@ -59,7 +59,7 @@ class DemoSettings:
     tasks: int = 7  # of the kitchen's 18: 50 videos of each, enough to learn more than who cooks where
     size: int = 96  # pixels a side, as in the full kitchen
     fps: float = 0.5  # of the corpus: each of its frames is embedded
-    encoder: str = "efficientnet-lite0?size=128"
+    encoder: str = "efficientnet-lite0?size=128&grid=4"
     steps: int = 1200  # training steps of MMCC+ and of its baseline
     overrides: tuple[str, ...] = ()
 

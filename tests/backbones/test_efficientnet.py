@@ -50,6 +50,45 @@ def test_the_features_are_those_of_the_published_network(name):
     assert logits.softmax(dim=1).max() > 5 / 1000  # trained: far from uniform
 
 
+def cells(backbone: EfficientNetLite, frames: torch.Tensor, grid: int) -> torch.Tensor:
+    """Each cell's mean of the map that the last halving reads, by a hook and loops."""
+    seen = []
+    halving = [block for block in backbone.network._blocks if block._depthwise_conv.stride[0] == 2][-1]
+    hook = halving.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
+    pooled = published(backbone, frames)
+    hook.remove()
+    (maps,) = seen
+    side = maps.shape[2] // grid
+    means = [
+        maps[:, channel, side * row : side * (row + 1), side * column : side * (column + 1)].mean(dim=(1, 2))
+        for channel in range(maps.shape[1])
+        for row in range(grid)
+        for column in range(grid)
+    ]
+    grid_features = torch.stack(means, dim=1)
+    return torch.cat([part / part.norm(dim=1, keepdim=True) for part in (pooled, grid_features)], dim=1)
+
+
+@pytest.mark.parametrize(
+    ("name", "grid", "dims"), [(LITE0, 4, 1280 + 16 * 112), ("efficientnet-lite2", 2, 1280 + 4 * 120)]
+)
+def test_a_grid_adds_what_is_where(name, grid, dims):
+    backbone = open_frame_backbone(f"{name}?size=128&grid={grid}")
+    features = backbone(PICTURES)
+    assert features.shape == (3, dims) == (3, backbone.dims) and backbone.size == 128
+    assert torch.allclose(features, cells(backbone, PICTURES, grid), atol=0.02)
+
+
+def test_a_grid_is_another_encoder_and_trains_too():
+    plain, grid = open_frame_backbone(f"{LITE0}?size=128"), open_frame_backbone(f"{LITE0}?size=128&grid=4")
+    assert plain.checksum != grid.checksum
+    trained = copy.deepcopy(grid).requires_grad_(True)
+    features = trained(PICTURES)
+    assert torch.allclose(features, grid(PICTURES), atol=1e-4)
+    features[:, 1280:].square().mean().backward()
+    assert trained.network._conv_stem.weight.grad.abs().sum() > 0
+
+
 def test_a_network_ready_for_inference_gives_what_the_plain_one_gives():
     backbone = open_frame_backbone(LITE0)
     trained = copy.deepcopy(backbone).requires_grad_(True)
@@ -147,7 +186,7 @@ def test_a_network_that_reads_smaller_pictures(size):
     [
         ("size=0", "size is '0'; it must be a positive integer"),
         ("size=16", "size is 16; it must be at least 32"),
-        ("width=9", r"unknown option 'width' \(known: size\)"),
+        ("width=9", r"unknown option 'width' \(known: size, grid\)"),
         ("size", "size needs one value"),
     ],
 )

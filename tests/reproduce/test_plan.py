@@ -15,7 +15,7 @@ from mmcc.training.config import differences, load_config
 from tests.reproduce.tiny_reproduction import TINY
 
 CORPUS = Footage("corpus")
-EMBEDDED = Footage("corpus", fps=0.5, encoder="efficientnet-lite0?size=128")
+EMBEDDED = Footage("corpus", fps=0.5, encoder="efficientnet-lite0?size=128&grid=4")
 ROWS = list(runs())
 GRID = [name for name in ROWS if "/" in name]
 MAIN = [name for name in ROWS if name not in {*GRID, *plan.SCALE}]

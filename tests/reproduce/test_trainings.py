@@ -41,11 +41,11 @@ def two_cores(monkeypatch):
 
 @pytest.fixture
 def slow_steps(monkeypatch):
-    """A run takes a second, so that it is cut in the middle."""
+    """A run takes four seconds, so that it is cut in the middle, even if another process began two seconds late."""
     step = Stepper.step
 
     def slowly(*arguments):
-        time.sleep(0.25)
+        time.sleep(1)
         return step(*arguments)
 
     monkeypatch.setattr(Stepper, "step", slowly)
