@@ -93,7 +93,8 @@ class Proxy:
 
     def _serve(self, client: socket.socket) -> None:
         with client, socket.create_connection(("127.0.0.1", self._to)) as server:
-            threading.Thread(target=self._requests, args=(client, server), daemon=True).start()
+            asking = threading.Thread(target=self._requests, args=(client, server), daemon=True)
+            asking.start()
             try:
                 sent = 0
                 while self.answer is None and (piece := server.recv(1 << 16)):
@@ -103,6 +104,8 @@ class Proxy:
                         return
                     self.received += len(piece)
                     client.sendall(piece)
+                if self.answer is not None:
+                    asking.join()  # closed before its request was read, the connection would be reset
             except OSError:
                 return
 

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Annotated
 
 from mmcc.cli.arguments import Arg
-from mmcc.cli.engines import Address, EngineName, opened, require_engine
+from mmcc.cli.engines import Address, EngineName, opened, refuse_remote, require_engine
 from mmcc.cli.output import answer
 from mmcc.errors import UsageError
 
 
 def embed(
-    corpus: Annotated[Path, Arg("a corpus folder")],
+    corpus: Annotated[Path, Arg("a corpus folder", remote=True)],
     /,
     *,
     frames: Annotated[
@@ -45,6 +45,8 @@ def embed(
     if frames is None and text is None:
         raise UsageError("name an encoder: --frames efficientnet-lite2, --text minilm, or both.")
     require_engine(engine, address)
+    if engine == "ray":
+        refuse_remote(corpus, "mmcc embed")
     if workers is not None and engine != "ray":
         raise UsageError("--workers needs --engine ray: on one machine, each encoder uses all cores.")
     names = {"frames": [frames] if frames else [], "text": [text] if text else []}

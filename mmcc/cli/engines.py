@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from mmcc.cli.arguments import Arg
 from mmcc.errors import UsageError
+from mmcc.storage import is_remote
 
 if TYPE_CHECKING:
     from mmcc.engines.base import Engine
@@ -29,6 +31,13 @@ def require_engine(engine: str, address: str | None) -> None:
         require_ray()
     elif address is not None:
         raise UsageError("--address needs --engine ray.")
+
+
+def refuse_remote(corpus: Path, what: str) -> None:
+    """Vectors for a bucket are collected on this machine, whose cache other machines do not see."""
+    if is_remote(corpus):
+        cause = f"{what} with --engine ray needs a corpus on a shared disk, not {corpus}."
+        raise UsageError(cause, "Leave --engine ray out.")
 
 
 @contextmanager

@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from mmcc.cli.arguments import Arg
-from mmcc.cli.engines import Address, EngineName, opened, require_engine
+from mmcc.cli.engines import Address, EngineName, opened, refuse_remote, require_engine
 from mmcc.cli.exit_codes import EXIT_BAD_INPUT, EXIT_SKIPPED
 from mmcc.cli.output import answer
 from mmcc.errors import UsageError
-from mmcc.storage import is_remote
 from mmcc.terminal import note
 
 if TYPE_CHECKING:
@@ -22,7 +21,10 @@ _SIZE = 128  # pixels
 
 
 def ingest(
-    src: Annotated[Path, Arg("a folder of narrated video, a CrossTask release, a HowTo100M index (.csv), or a file")],
+    src: Annotated[
+        Path,
+        Arg("a folder of narrated video, a CrossTask release, a HowTo100M index (.csv), or a file", remote=True),
+    ],
     /,
     *,
     output: Annotated[
@@ -51,9 +53,11 @@ def ingest(
     ] = None,
     transcribe: Annotated[bool, Arg("recognize speech in videos without captions (extra: asr)")] = False,
     language: Annotated[str, Arg("language of captions to prefer", metavar="CODE")] = "en",
-    videos: Annotated[Path | None, Arg("folder of a release's videos (default: beside it)", metavar="DIR")] = None,
+    videos: Annotated[
+        Path | None, Arg("folder of a release's videos (default: beside it)", metavar="DIR", remote=True)
+    ] = None,
     captions: Annotated[
-        Path | None, Arg("captions, if not beside the videos: a folder, or a caption.json", metavar="PATH")
+        Path | None, Arg("captions, if not beside the videos: a folder, or a caption.json", metavar="PATH", remote=True)
     ] = None,
     category: Annotated[str | None, Arg("only this category of a HowTo100M index", metavar="NAME")] = None,
     part: Annotated[
@@ -73,7 +77,7 @@ def ingest(
 ) -> int:
     """Turn narrated video on disk into a corpus.
 
-    Stop it at any time and run it again: it resumes where it stopped.
+    Stop it at any time and run it again: it resumes where it stopped. Videos and captions may be in a bucket (s3://…).
 
     examples:
       mmcc ingest ~/Videos/cooking -o cooking.corpus
@@ -106,10 +110,8 @@ def ingest(
     if encode is not None:
         if features is not None:
             raise UsageError("--encode cannot be combined with --features: features are encoded already.")
-        if is_remote(output):
-            raise UsageError(
-                f"--encode needs a corpus on this machine, not {output}.", "Copy it there when it is made."
-            )
+        if engine == "ray":
+            refuse_remote(output, "--encode")
         from mmcc.data.embed import size_read_by  # here, since it loads torch
 
         size = size or size_read_by(encode)
@@ -141,8 +143,11 @@ def ingest(
             from mmcc.data.embed import TEXT_ENCODER, embedding_alongside
 
             alongside = embedding_alongside(output, frames=[encode], text=[TEXT_ENCODER])
-            with file_progress("ingest and embed") as progress, alongside as embedding:
-                report = run_ingest(source, output, settings, progress, embedding)
+            with file_progress("ingest and embed") as progress, alongside as embedding, staged(output, note) as stage:
+                report = run_ingest(
+                    source, stage.folder, settings, progress, embedding, stage.published, stage.skip_numbers
+                )
+                embedding.wait()  # before the frames leave for a bucket
             embedded = embedding.finish(bar) if report.ingested else []
     content, text = report.to_json(), render_ingest(report, output)
     if encode is not None:

@@ -62,6 +62,30 @@ class Contents(NamedTuple):
     places: list[Place]
 
 
+class SpanCounts(NamedTuple):
+    """How many nodes some videos have in each 8 seconds. Videos whose nodes nobody has counted have no spans."""
+
+    starts: NDArray[np.int64]  # of each video: where its spans begin
+    lengths: NDArray[np.int64]  # of each video: how many spans it has
+    values: NDArray[np.uint8]  # of all spans, of other videos, too
+
+    @classmethod
+    def of(cls, column: pa.ChunkedArray, places: NDArray[np.int64]) -> SpanCounts:
+        """Of the rows at these places. Counts are not copied row by row, which takes seconds for a million rows."""
+        starts, lengths, values, before = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0, np.uint8)], 0
+        for lists in column.chunks:
+            offsets = lists.offsets.to_numpy().astype(np.int64)
+            counted = lists.is_valid().to_numpy(zero_copy_only=False)
+            starts.append(before + offsets[:-1])
+            lengths.append(np.where(counted, np.diff(offsets), 0))
+            values.append(lists.values.to_numpy())
+            before += len(values[-1])
+        return cls(np.concatenate(starts)[places], np.concatenate(lengths)[places], np.concatenate(values))
+
+    def some(self, which: NDArray[np.int64]) -> SpanCounts:
+        return SpanCounts(self.starts[which], self.lengths[which], self.values)
+
+
 def part_of(batches: Iterable[pa.RecordBatch]) -> bytes:
     """The content of a part with these rows."""
     messages: list[Any] = [INDEX_SCHEMA.serialize()]
@@ -72,12 +96,17 @@ def part_of(batches: Iterable[pa.RecordBatch]) -> bytes:
         rows.append(contents_of(batch))
         messages.append(message)
         at += message.size
-    stream = b"".join([*messages, END_OF_STREAM])
-    told = CONTENTS_SCHEMA.with_metadata({_BATCHES: json.dumps(places)})
     table = pa.Table.from_batches(rows, CONTENTS_SCHEMA).combine_chunks()
-    listed = [batch.serialize() for batch in table.to_batches()]
-    contents = b"".join([told.serialize(), *listed, END_OF_STREAM])
-    return b"".join([stream, contents, _END.pack(len(contents), zlib.crc32(stream), _MARK)])
+    return assembled(messages, Contents(table, places))
+
+
+def assembled(messages: Iterable[Any], contents: Contents) -> bytes:
+    """A part of a schema and record batches, as Arrow writes them, and what is said about them."""
+    stream = b"".join([*messages, END_OF_STREAM])
+    told = CONTENTS_SCHEMA.with_metadata({_BATCHES: json.dumps(contents.places)})
+    listed = [batch.serialize() for batch in contents.rows.to_batches()]
+    ending = b"".join([told.serialize(), *listed, END_OF_STREAM])
+    return b"".join([stream, ending, _END.pack(len(ending), zlib.crc32(stream), _MARK)])
 
 
 def read_contents(path: Path, crc32: int) -> Contents | None:
@@ -102,22 +131,53 @@ def read_contents(path: Path, crc32: int) -> Contents | None:
     if not table.schema.equals(CONTENTS_SCHEMA):
         raise Malformed("its table of contents has other columns")
     table.validate(full=True)
-    places = [Place(*each) for each in parse_json(table.schema.metadata[_BATCHES], list)]
+    if table.column("id").null_count or table.column("status").null_count:
+        raise Malformed("its table of contents lacks an id or a status")
+    told = (table.schema.metadata or {}).get(_BATCHES, b"")
+    places = [_place(each, size - _END.size - length) for each in parse_json(told, list)]
     return Contents(table.replace_schema_metadata(), places)
+
+
+def _place(told: Any, end: int) -> Place:
+    """Of a record batch before this byte; nothing is allocated for one that claims to be longer."""
+    if not isinstance(told, list) or [type(each) for each in told] != [int] * len(Place._fields):
+        raise Malformed("its table of contents does not say where its rows are")
+    place = Place(*told)
+    if min(place) < 0 or place.offset + place.length > end:
+        raise Malformed("its table of contents names rows that it does not have")
+    return place
 
 
 def contents_of(batch: pa.RecordBatch) -> pa.RecordBatch:
     """What is said about rows of an index."""
-    times, said = batch.column("times"), batch.column("utterances")
-    spoken = said.flatten()
-    centres = (_numbers(spoken.field("start")) + _numbers(spoken.field("end"))) / 2
-    with_words = _have_words(spoken.field("text"))
-    counts = (
-        _counts(_numbers(times.flatten()), _rows_of(times), batch.num_rows),
-        _counts(centres[with_words], _rows_of(said)[with_words], batch.num_rows),
-    )
+    seen, said = seen_in(batch), said_in(batch)
+    counts = (_counts(nodes.times, nodes.rows, batch.num_rows) for nodes in (seen, said))
     keys = [batch.column(name) for name in ("id", "status", "split")]
     return pa.RecordBatch.from_arrays([*keys, *counts], schema=CONTENTS_SCHEMA)
+
+
+class RowNodes(NamedTuple):
+    """Nodes of rows of an index, one row after the other."""
+
+    rows: NDArray[np.int64]  # the row of each node
+    times: NDArray[np.float64]
+    texts: pa.StringArray | None  # of utterances
+
+
+def seen_in(batch: pa.RecordBatch) -> RowNodes:
+    """The frames of rows, from their column `times`."""
+    lists = batch.column("times")
+    return RowNodes(_rows_of(lists), _numbers(lists.flatten()), None)
+
+
+def said_in(batch: pa.RecordBatch) -> RowNodes:
+    """The centres of the utterances that have words, from their column `utterances`."""
+    lists = batch.column("utterances")
+    spoken = lists.flatten()
+    centres = (_numbers(spoken.field("start")) + _numbers(spoken.field("end"))) / 2
+    texts = spoken.field("text")
+    with_words = _have_words(texts)
+    return RowNodes(_rows_of(lists)[with_words], centres[with_words], texts.filter(pa.array(with_words)))
 
 
 def silent_contents(table: pa.Table) -> pa.Table:

@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import compress
 from pathlib import Path
@@ -22,6 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from mmcc.corpus.contents import SpanCounts
 from mmcc.corpus.format import READABLE, SPLITS, Manifest
 from mmcc.corpus.index import open_rows
 from mmcc.corpus.rows import Rows
@@ -101,18 +102,19 @@ class Corpus:
         """The ids of one split: train, validation or test."""
         if name not in SPLITS:
             raise ValueError(f"no split {name!r}: choose one of {', '.join(SPLITS)}")
-        named = pc.equal(self._rows.contents.column("split"), name).take(self._readable)
-        return list(compress(self._ids, named.to_pylist()))
+        named = pc.equal(self._rows.contents.column("split"), name).fill_null(False).to_numpy()
+        return list(compress(self._ids, named[self._readable].tolist()))
 
     def columns(self, *names: str) -> pa.Table:
         """Columns of the index with one row per readable video, in the order of `ids`, memory-mapped: many videos are
         listed without opening each."""
         return _in_order(self._rows.columns(*names), self._readable)
 
-    def counts(self, ids: Sequence[str]) -> pa.Table:
-        """How many frames (`seen`) and utterances with words (`said`) these videos have in each 8 seconds, from the
-        table of contents; null where nobody has counted."""
-        return self._rows.contents.select(["seen", "said"]).take(self._rows.places_of(ids))
+    def counts(self, ids: Sequence[str]) -> tuple[SpanCounts, SpanCounts]:
+        """How many frames, and how many utterances with words, these videos have in each 8 seconds, from the table of
+        contents."""
+        places, contents = self._rows.places_of(ids), self._rows.contents
+        return SpanCounts.of(contents.column("seen"), places), SpanCounts.of(contents.column("said"), places)
 
     def with_frames(self) -> list[str]:
         """The ids of the readable videos that have frames; those that nobody has counted are opened."""
@@ -128,9 +130,10 @@ class Corpus:
         """The ids of every row of the index, including videos that failed or are missing."""
         return self._named(self._rows.places)
 
-    def lost(self) -> dict[str, str]:
-        """The videos whose frames are no longer on disk, with the reason; of damage within a file it knows nothing."""
-        lost = lost_frames(self.path, self._rows.columns("shard", "batches"))
+    def lost(self, elsewhere: Mapping[int, int] | None = None) -> dict[str, str]:
+        """The videos whose frames are no longer on disk, with the reason; of damage within a file it knows nothing.
+        `elsewhere`: shards that need not be on disk, with their sizes."""
+        lost = lost_frames(self.path, self._rows.columns("shard", "batches"), elsewhere)
         if not lost:
             return {}
         places = self._rows.places[np.isin(self._rows.places, list(lost))]
@@ -190,6 +193,11 @@ class Video:
     @property
     def title(self) -> str:
         return self._value("title") or ""
+
+    @property
+    def fps(self) -> float:
+        """Frames per second of its corpus, at most."""
+        return self._manifest.fps
 
     @property
     def split(self) -> str:

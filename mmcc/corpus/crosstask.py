@@ -15,6 +15,7 @@ from mmcc.corpus.disk import (
     VIDEO_SUFFIXES,
     MediaIndex,
     as_walked,
+    at_once,
     dataset_id,
     require_folder,
     skip,
@@ -22,7 +23,7 @@ from mmcc.corpus.disk import (
     youtube_title,
 )
 from mmcc.corpus.pairing import Match, choose, pair
-from mmcc.corpus.source import Item, LabelledClip, Source, Task
+from mmcc.corpus.source import CaptionFile, Item, LabelledClip, Source, Task
 from mmcc.errors import InputError
 from mmcc.untrusted import Malformed, read_start
 
@@ -78,10 +79,14 @@ def read_crosstask(
     found = take_listed(index, listed)
     chosen_folder = as_walked(captions, videos or root) if captions else None
     pairs = pair(found, index.captions, lambda _, stem: _match(stem, listed), chosen_folder)
-    for video_id, entry in listed.items():
-        file = found.get(video_id)
+
+    def captions_of(video_id: str) -> tuple[CaptionFile | None, list[str]]:
         candidates = pairs.candidates.get(video_id, [])
-        chosen, lines = choose(video_id, candidates, index, beside=file, language=language)
+        return choose(video_id, candidates, index, beside=found.get(video_id), language=language)
+
+    chosen_captions = at_once(captions_of, listed, remote=index.remote)
+    for (video_id, entry), (chosen, lines) in zip(listed.items(), chosen_captions, strict=True):
+        file = found.get(video_id)
         source.choices += lines
         title = youtube_title(file.stem) if file and file.stem.endswith(f"[{video_id}]") else ""
         source.items.append(

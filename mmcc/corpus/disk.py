@@ -1,4 +1,4 @@
-"""Find videos, captions and yt-dlp's info.json by name, in one walk over the disk.
+"""Find videos, captions and yt-dlp's info.json by name, in one walk over the disk, or one listing of a bucket.
 
 Afterwards every question ("what lies beside this video?", "where is this id?") is a dictionary look-up, so pairing
 stays linear for folders of a hundred thousand files. Videos are never opened here.
@@ -7,12 +7,15 @@ stays linear for folders of a hundred thousand files. Videos are never opened he
 import os
 import re
 import unicodedata
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from mmcc.corpus.source import Skipped
 from mmcc.errors import InputError
+from mmcc.storage import RemotePath, Unreachable, is_remote, spelled
+from mmcc.storage.listing import Entry, Listing
 from mmcc.text import one_line, storable
 from mmcc.untrusted import parse_json, read_start
 
@@ -29,6 +32,11 @@ _YOUTUBE_ID = re.compile(r"\[([A-Za-z0-9_-]{11})\]\Z")
 _TRACK = re.compile(r"\.f(\d{2,})(-\w+)?\Z")  # yt-dlp's name for one track of a download that it merges later
 _SOUND_ONLY = frozenset(("139", "140", "141", "171", "172", "249", "250", "251", "599", "600"))  # YouTube's formats
 _MAX_INFO_BYTES = 64 * 1024 * 1024  # real ones have a few hundred kB
+_REQUESTS = 16  # at the same time
+_NAMELESS = 'its key has an empty part, ".", ".." or an option after "?", so that no address names it. Rename it.'
+
+Given = TypeVar("Given")
+Result = TypeVar("Result")
 
 
 class File(NamedTuple):
@@ -37,14 +45,15 @@ class File(NamedTuple):
     folder: str
     name: str
     stem: str
+    remote: RemotePath | None = None  # where it is, if not on this machine
 
     @property
     def path(self) -> Path:
-        return Path(self.folder, self.name)
+        return self.remote or Path(self.folder, self.name)
 
     @classmethod
-    def of(cls, folder: str, name: str, suffix_length: int) -> "File":
-        return cls(folder, name, composed(name[: len(name) - suffix_length]))
+    def of(cls, folder: str, name: str, suffix_length: int, remote: RemotePath | None = None) -> "File":
+        return cls(folder, name, composed(name[: len(name) - suffix_length]), remote)
 
 
 class Info(NamedTuple):
@@ -83,11 +92,21 @@ def dataset_id(stem: str, wanted: Container[str]) -> str | None:
     return None
 
 
+def is_there(path: Path) -> bool:
+    """Also a link that leads nowhere."""
+    return path.exists() if is_remote(path) else os.path.lexists(path)
+
+
 def require_folder(path: Path, what: str) -> None:
-    if not os.path.lexists(path):
+    if not is_there(path):
         raise InputError(path, "no such folder", f"Check the path of the {what}.")
     if not path.is_dir():
         raise InputError(path, "is not a folder", f"Give the folder that contains the {what}.")
+
+
+def _scan(folder: str) -> list[os.DirEntry[str]]:
+    with os.scandir(folder) as found:
+        return list(found)
 
 
 def _holds(question: Callable[[], bool]) -> bool:
@@ -100,6 +119,8 @@ def _holds(question: Callable[[], bool]) -> bool:
 
 def as_walked(folder: Path, root: Path) -> str:
     """`folder` as spelled during a walk of `root`, so that comparing strings shows what lies inside it."""
+    if is_remote(folder) or is_remote(root):
+        return spelled(folder)
     inner = os.path.relpath(folder, root)
     if os.pardir in Path(inner).parts:
         return os.fspath(folder)
@@ -112,7 +133,7 @@ def lies_in(folder: str, outer: str) -> bool:
 
 
 class MediaIndex:
-    """Every video, caption file and info.json under some folders, found by one walk.
+    """Every video, caption file and info.json under some folders, found by one walk, or one listing of a prefix.
 
     Hidden files and folders are skipped. Each folder is visited once, under its own name rather than a link's where
     both are reachable, so loops of links end. In `captions` folders only captions (and info.json) are taken; without
@@ -132,16 +153,18 @@ class MediaIndex:
         self.captions: list[File] = []
         self.skipped: list[Skipped] = []
         self.notes: list[str] = []  # info.json files that could not be used
+        self.remote = False  # whether some of the files are in a bucket
         self._infos: dict[tuple[str, str], Path] = {}
         self._read: dict[Path, Info | None] = {}
         self._media_suffixes = media_suffixes
-        self._seen = {place for folder in without if (place := self._place(os.fspath(folder)))}
+        self._seen = {place for folder in without if (place := self._place(spelled(folder), is_remote(folder)))}
         for roots, with_videos in ((videos, True), (captions, False)):
             for root in roots:
-                self._walk(os.fspath(root), with_videos, recurse or not with_videos)
+                self._walk(root, with_videos, recurse or not with_videos)
         self.videos.sort()
         self.captions.sort()
         self._leave_out_leftovers()
+        self._read_infos()
 
     def info(self, folder: str, stem: str) -> Info | None:
         """The usable info.json of the video with this stem, read once."""
@@ -149,31 +172,40 @@ class MediaIndex:
         if path is None:
             return None
         if path not in self._read:
-            try:
-                self._read[path] = read_info(path)
-            except ValueError as problem:
-                self._read[path] = None
-                self.notes.append(f"{one_line(path)}: ignored ({problem})")
+            self._keep(path, _info_or_problem(path))
         return self._read[path]
 
-    def _walk(self, root: str, with_videos: bool, recurse: bool) -> None:
-        folders, links = [root], list[str]()
+    def _keep(self, path: Path, found: Info | ValueError) -> None:
+        self._read[path] = found if isinstance(found, Info) else None
+        if isinstance(found, ValueError):
+            self.notes.append(f"{one_line(path)}: ignored ({found})")
+
+    def _read_infos(self) -> None:
+        """Those in a bucket, before they are asked for."""
+        paths = [path for path in self._infos.values() if is_remote(path)]
+        for path, found in zip(paths, at_once(_info_or_problem, paths, remote=True), strict=True):
+            self._keep(path, found)
+
+    def _walk(self, root: Path, with_videos: bool, recurse: bool) -> None:
+        folders, links = [spelled(root)], list[str]()
+        if isinstance(root, RemotePath) and folders[0] in self._seen:  # listing it again would cost requests
+            return
+        listing = self._list(root, with_videos, recurse) if isinstance(root, RemotePath) else None
         while folders or links:
             if not folders:  # links last: a folder reached by its own name keeps that name
                 links.sort(reverse=True)
                 folders.append(links.pop())
             folder = folders.pop()
-            place = self._place(folder)
+            place = self._place(folder, listing is not None)
             if place is None or place in self._seen:
                 continue
             self._seen.add(place)
             try:
-                with os.scandir(folder) as listing:
-                    entries = sorted(listing, key=lambda entry: entry.name)
+                entries: Sequence[os.DirEntry[str] | Entry] = listing.entries(folder) if listing else _scan(folder)
             except OSError as error:
                 self.skipped.append(skip(folder, f"folder cannot be read: {error.strerror}"))
                 continue
-            for entry in entries:
+            for entry in sorted(entries, key=lambda entry: entry.name):
                 if entry.name.startswith("."):
                     continue
                 if _holds(entry.is_dir):
@@ -182,7 +214,16 @@ class MediaIndex:
                 else:
                     self._file(folder, entry, with_videos)
 
-    def _place(self, folder: str) -> tuple[int, int] | None:
+    def _list(self, root: RemotePath, with_videos: bool, recurse: bool) -> Listing:
+        self.remote, listing = True, Listing(root, recurse=recurse)
+        for key in listing.nameless:
+            if with_videos and key[key.rfind(".") :].lower() in self._media_suffixes:
+                self.skipped.append(skip(f"s3://{key}", _NAMELESS))
+        return listing
+
+    def _place(self, folder: str, remote: bool) -> tuple[int, int] | str | None:
+        if remote:  # there are no links: a folder has one name
+            return folder
         try:
             found = os.stat(folder)  # noqa: PTH116 (a Path per folder would double the walk's time)
         except OSError as error:
@@ -190,14 +231,14 @@ class MediaIndex:
             return None
         return found.st_dev, found.st_ino
 
-    def _file(self, folder: str, entry: os.DirEntry[str], with_videos: bool) -> None:
-        name = entry.name
+    def _file(self, folder: str, entry: os.DirEntry[str] | Entry, with_videos: bool) -> None:
+        name, remote = entry.name, entry.file if isinstance(entry, Entry) else None
         suffix = name[name.rfind(".") :].lower() if "." in name else ""
         if suffix in self._media_suffixes:
             if not with_videos:
                 return
             if _holds(entry.is_file):
-                self.videos.append(File.of(folder, name, len(suffix)))
+                self.videos.append(File.of(folder, name, len(suffix), remote))
             else:
                 reason = "broken link" if entry.is_symlink() else "not a regular file"
                 self.skipped.append(skip(entry.path, reason))
@@ -205,9 +246,9 @@ class MediaIndex:
             if not _holds(entry.is_file):
                 return
             if name.lower().endswith(".info.json"):
-                self._infos[folder, composed(name[: -len(".info.json")])] = Path(entry.path)
+                self._infos[folder, composed(name[: -len(".info.json")])] = remote or Path(entry.path)
             elif not name.lower().endswith(_NOT_CAPTIONS):
-                self.captions.append(File.of(folder, name, len(suffix)))
+                self.captions.append(File.of(folder, name, len(suffix), remote))
         elif with_videos and suffix == ".part" and Path(name[: -len(".part")]).suffix.lower() in self._media_suffixes:
             self.skipped.append(skip(entry.path, "unfinished download"))
 
@@ -233,6 +274,22 @@ class MediaIndex:
         self.videos = kept
 
 
+def at_once(function: Callable[[Given], Result], things: Iterable[Given], *, remote: bool) -> Iterator[Result]:
+    """The function of each thing, in order. `remote`: of many at the same time, since each waits for an answer."""
+    if not remote:
+        yield from map(function, things)
+        return
+    with ThreadPoolExecutor(_REQUESTS) as threads:
+        yield from threads.map(function, things)
+
+
+def _info_or_problem(path: Path) -> Info | ValueError:
+    try:
+        return read_info(path)
+    except ValueError as problem:
+        return problem
+
+
 def read_info(path: Path) -> Info:
     """Id, title and caption languages from a yt-dlp info.json; ValueError says why it cannot be used."""
     try:
@@ -240,6 +297,10 @@ def read_info(path: Path) -> Info:
         content = parse_json(text, dict, finite=False)
     except OSError as error:
         raise ValueError(f"cannot be read: {error.strerror}") from None
+    except InputError as error:
+        if isinstance(error, Unreachable):
+            raise
+        raise ValueError(f"cannot be read: {error.cause}") from None
     languages = {}
     for key in ("subtitles", "automatic_captions"):
         listed = content.get(key)

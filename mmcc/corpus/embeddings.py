@@ -34,11 +34,13 @@ from mmcc.corpus.checksums import with_checksum, without_checksum
 from mmcc.corpus.corpus import Corpus, Video
 from mmcc.corpus.format import Manifest, is_corpus, shard_path
 from mmcc.corpus.index import IndexWriter, open_index, parts_of
+from mmcc.corpus.publishing import Staging, staged
 from mmcc.corpus.shards import SHARD_BYTES, ShardWriter, next_shard
 from mmcc.corpus.thinning import thin
 from mmcc.errors import InputError
 from mmcc.files import make_folder, replace_bytes, writing
 from mmcc.locks import only_writer
+from mmcc.storage import is_remote
 from mmcc.untrusted import LARGEST, read_start, typed
 
 FOLDER = "embeddings"
@@ -91,8 +93,9 @@ def stored_encoders(corpus: Corpus) -> list[Encoder]:
 
 
 def has_vectors(folder: Path) -> bool:
-    """Whether there is a corpus of vectors; a run that was killed early has left none, a lost manifest is damage."""
-    if not is_corpus(folder) and parts_of(folder):
+    """Whether there is a corpus of vectors; a run that was killed early has left none, a lost manifest is damage. In a
+    bucket, where the manifest arrives last, the others may be on their way."""
+    if not is_remote(folder) and not is_corpus(folder) and parts_of(folder):
         Manifest.load(folder)  # says that it is missing
     return is_corpus(folder)
 
@@ -195,15 +198,17 @@ def embed_corpus(
 
 @contextmanager
 def vector_writer(corpus: Path, embedder: Embedder, rate: float) -> Iterator[VectorWriter]:
-    """Holds an encoder's folder in a corpus for one writer; `rate`: frames per second that are embedded."""
-    folder = corpus / FOLDER / embedder.encoder.folder
-    with writing(folder):
-        make_folder(folder / "shards")
-    with only_writer(folder):
-        manifest = _open_manifest(folder, embedder.encoder, rate)
-        with adding_to(folder, manifest) as index, closing(VectorWriter(folder, embedder, index)) as writer:
-            yield writer
-        complete(folder, manifest, index)
+    """Holds an encoder's folder in a corpus for one writer; `rate`: frames per second that are embedded. If the corpus
+    is in a bucket, the vectors are published at the end."""
+    with staged(corpus / FOLDER / embedder.encoder.folder, beside=[DESCRIPTION]) as stage:
+        folder = stage.folder
+        with writing(folder):
+            make_folder(folder / "shards")
+        with only_writer(folder):
+            manifest = _open_manifest(folder, embedder.encoder, rate)
+            with adding_to(folder, manifest) as index, closing(VectorWriter(stage, embedder, index)) as writer:
+                yield writer
+            complete(folder, manifest, index)
 
 
 class Vectors(NamedTuple):
@@ -218,12 +223,13 @@ class Vectors(NamedTuple):
 class VectorWriter:
     """Adds videos to an encoder's folder: once `add` returns, not even a power cut loses them."""
 
-    def __init__(self, folder: Path, embedder: Embedder, index: IndexWriter) -> None:
-        self.folder, self.embedder, self._index = folder, embedder, index
-        self._before = Corpus.open(folder)
-        self._lost = self._before.lost()
+    def __init__(self, stage: Staging, embedder: Embedder, index: IndexWriter) -> None:
+        self.folder, self.embedder, self._index = stage.folder, embedder, index
+        self._before = Corpus.open(stage.folder)
+        self._lost = self._before.lost(stage.published)
         self._shard: ShardWriter | None = None
-        self._number, self._bytes = next_shard(folder, open_index(folder)[1]) - 1, 0  # of the shard
+        first = next_shard(stage.folder, open_index(stage.folder)[1]) + stage.skip_numbers
+        self._number, self._bytes = first - 1, 0  # of the shard
         self.videos = self.vectors = 0  # written
 
     def lacks(self, video: Video) -> bool:

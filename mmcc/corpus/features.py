@@ -71,7 +71,7 @@ def _read_header(path: Path) -> tuple[tuple[int, ...], np.dtype[Any], int]:
             raise InputError(path, "is not a file", "Give a .npy file.")
         with path.open("rb") as file:
             header = read_header(file)
-            return header.shape, header.dtype, os.fstat(file.fileno()).st_size - header.length
+            return header.shape, header.dtype, file.seek(0, os.SEEK_END) - header.length
     except OSError as error:
         raise InputError(path, f"cannot be read: {error.strerror}", "Check the path and its permissions.") from None
     except Malformed:

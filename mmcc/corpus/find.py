@@ -18,6 +18,7 @@ from mmcc.corpus.source import Source
 from mmcc.corpus.youcook2 import is_youcook2, read_youcook2
 from mmcc.errors import InputError
 from mmcc.registry import Registry
+from mmcc.storage import is_remote
 
 FEATURE_SUFFIXES = frozenset({".npy"})
 
@@ -83,6 +84,9 @@ def find_source(
             raise InputError(src, cause, "mmcc ingest --features RATE reads them, at RATE vectors per second.")
         return source
     if is_youcook2(src):
+        if is_remote(src):
+            cause = "is a data set of stills, which are read from this machine alone"
+            raise InputError(src, cause, "Copy it here, and ingest the copy.")
         return read_youcook2(src, captions)
     if videos is not None:
         raise InputError(src, "is a plain folder", "--videos is for a CrossTask release or a HowTo100M index.")

@@ -14,7 +14,9 @@ from mmcc.corpus.disk import (
     File,
     MediaIndex,
     as_walked,
+    at_once,
     composed,
+    is_there,
     lies_in,
     require_folder,
     skip,
@@ -22,8 +24,9 @@ from mmcc.corpus.disk import (
     youtube_title,
 )
 from mmcc.corpus.pairing import Match, Pairs, choose, looks_like_captions, pair, prefixes
-from mmcc.corpus.source import Item, Skipped, Source
+from mmcc.corpus.source import CaptionFile, Item, Skipped, Source
 from mmcc.errors import InputError
+from mmcc.storage import RemotePath, spelled
 from mmcc.text import one_line, storable
 
 __all__ = ["CAPTION_SUFFIXES", "NO_VIDEOS", "VIDEO_SUFFIXES", "MediaIndex", "read_folder"]
@@ -54,21 +57,25 @@ def read_folder(
     elif not index.videos:
         _refuse_without_videos(root, index, media_suffixes)
 
-    walked = os.fspath(folder)
+    walked = spelled(folder)
     chosen = as_walked(captions, folder) if captions else walked
     library = _Library(index, walked, chosen)
     pairs = pair(library.videos, index.captions, library.owner_elsewhere, chosen if chosen != walked else None)
     unclear = library.drop_unclear(pairs)
     source = Source(skipped=index.skipped)
-    for video_id, file in library.videos.items():
-        found, lines = choose(video_id, pairs.candidates.get(video_id, []), index, beside=file, language=language)
+    videos = [next(iter(library.videos.items()))] if single else list(library.videos.items())
+
+    def captions_of(video: tuple[str, File]) -> tuple[CaptionFile | None, list[str]]:
+        return choose(video[0], pairs.candidates.get(video[0], []), index, beside=video[1], language=language)
+
+    chosen_captions = at_once(captions_of, videos, remote=index.remote)
+    for (video_id, file), (found, lines) in zip(videos, chosen_captions, strict=True):
         source.choices += lines
         info = index.info(file.folder, file.stem)
         title = (info.title if info else "") or youtube_title(file.stem)
         source.items.append(Item(video_id, file.path, found, title))
-        if single:
-            source.skipped.clear()  # the user asked for one video, not for its neighbours
-            break
+    if single:
+        source.skipped.clear()  # the user asked for one video, not for its neighbours
     else:
         source.skipped += unclear + library.report_orphans(pairs.orphans)
         source.skipped.sort()
@@ -77,7 +84,7 @@ def read_folder(
 
 
 def _is_single_video(root: Path, media_suffixes: frozenset[str]) -> bool:
-    if not os.path.lexists(root):
+    if not is_there(root):
         raise InputError(root, "no such file or folder", "Check the path.")
     if root.is_dir():
         return False
@@ -91,7 +98,9 @@ def _is_single_video(root: Path, media_suffixes: frozenset[str]) -> bool:
 def _put_first(video: Path, index: MediaIndex) -> None:
     """Put the requested video, whatever its name, before any neighbour that shares its id or captions."""
     known = next((file for file in index.videos if file.name == video.name), None)
-    one = known or File.of(os.fspath(video.parent), video.name, len(video.suffix))
+    one = known or File.of(
+        spelled(video.parent), video.name, len(video.suffix), video if isinstance(video, RemotePath) else None
+    )
     index.videos = [one, *(file for file in index.videos if file.stem != one.stem)]
 
 

@@ -6,7 +6,7 @@ the others.
 
 import csv
 import os
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TextIO
@@ -27,6 +27,8 @@ from mmcc.corpus.pairing import Candidate, Match, choose, pair
 from mmcc.corpus.source import CaptionFile, Item, Skipped, Source, Task
 from mmcc.errors import InputError
 from mmcc.media.transcripts import index_caption_json
+from mmcc.storage import spelled
+from mmcc.storage.listing import as_listed, kept_copy
 
 _ID, _PATH, _TASK, _CATEGORIES = "video_id", "video_path", "task_id", ("category_1", "category_2")
 _REMEDY = f"The first line names the columns: {_ID},category_1,category_2,rank,{_TASK}, or {_PATH} instead of {_ID}."
@@ -82,11 +84,12 @@ def read_howto100m(
     media = MediaIndex(
         [videos or index.parent], [caption_folder] if caption_folder else [], media_suffixes=media_suffixes
     )
-    found = take_listed(media, listed.tasks, _at_their_paths(media, listed.paths, os.fspath(videos or index.parent)))
+    found = take_listed(media, listed.tasks, _at_their_paths(media, listed.paths, spelled(videos or index.parent)))
     pairs = pair(
-        found, media.captions, lambda _, stem: _match(stem, listed.tasks), os.fspath(captions) if captions else None
+        found, media.captions, lambda _, stem: _match(stem, listed.tasks), spelled(captions) if captions else None
     )
-    spans = index_caption_json(one_file, listed.tasks.keys() - pairs.candidates.keys()) if one_file else {}
+    wanted = listed.tasks.keys() - pairs.candidates.keys()
+    spans = _spans(one_file, wanted) if one_file else {}
 
     source = Source(skipped=listed.skipped + media.skipped)
     for video_id, tasks in listed.tasks.items():
@@ -107,8 +110,16 @@ def _caption_file(captions: Path) -> Path | None:
     if captions.is_file():
         if captions.suffix.lower() != ".json":
             raise InputError(captions, "is neither a folder nor a .json file", f"Give a folder or {_CAPTION_FILES[0]}.")
-        return captions
-    return next((captions / name for name in _CAPTION_FILES if (captions / name).is_file()), None)
+        return as_listed(captions)
+    found = next((captions / name for name in _CAPTION_FILES if (captions / name).is_file()), None)
+    return found and as_listed(found)
+
+
+def _spans(one_file: Path, wanted: Container[str]) -> dict[str, tuple[int, int]]:
+    try:
+        return index_caption_json(kept_copy(one_file), wanted)
+    except InputError as error:  # it may have named the copy
+        raise InputError(one_file, error.cause, error.remedy) from None
 
 
 def _columns(header: list[str]) -> dict[str, int]:

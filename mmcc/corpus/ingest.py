@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -22,6 +21,7 @@ import pyarrow as pa
 from mmcc.corpus.adding import adding_to, complete, refuse_old
 from mmcc.corpus.corpus import Video
 from mmcc.corpus.features import check_features
+from mmcc.corpus.fetching import Fetching, Files
 from mmcc.corpus.format import INDEX_SCHEMA, READABLE, Encoding, Manifest, shard_path
 from mmcc.corpus.index import IndexWriter, open_index
 from mmcc.corpus.outcome import IngestReport, name_of, report_on
@@ -37,6 +37,7 @@ from mmcc.files import is_draft, make_folder
 from mmcc.locks import only_writer
 from mmcc.media.sandbox import Job, Limits, Outcome
 from mmcc.media.video import Sampling
+from mmcc.storage import Unreachable, is_remote
 
 RAW_UP_TO = 64  # pixels per side: below this, JPEG saves little and costs more to decode than raw costs to read
 _OURS = {"manifest.json", "index", "shards", "embeddings", ".lock"}
@@ -77,6 +78,7 @@ def ingest(
 ) -> IngestReport:
     """Bring a corpus up to date with a source. `begin` is called with the number of videos to do. `published`: shards
     that are elsewhere, with their sizes. `skip_numbers`: of shards, for others who add to the same corpus."""
+    _refuse_remote_files(source, settings.engine)
     _make_folder(folder)
     with only_writer(folder):
         manifest = _open_manifest(folder, source, settings)  # of the whole source, so that its parts fit together
@@ -120,9 +122,12 @@ class _Run:
         self._next_shard = next_shard
         self._shard_of: dict[int, int] = {}  # worker to shard
         self._size_of: dict[int, int] = {}  # shard to the end of its last finished video
+        self._caption_problems: dict[str, str] = {}  # by the video's id
         self.not_renewed: list[Skipped] = []
         self.healed = 0
         self._engine = settings.engine or LocalEngine(settings.workers)
+        workers = self._engine.workers if isinstance(self._engine, LocalEngine) else settings.workers
+        self._fetching = Fetching(plan.todo, workers, settings.limits)
         self._pool = self._engine.pool(
             "mmcc.corpus.worker",
             settings.limits,
@@ -141,11 +146,13 @@ class _Run:
 
     def __exit__(self, *_: object) -> None:
         self._pool.__exit__()
+        self._fetching.__exit__()
 
     def ingest(self) -> None:
-        for outcome in self._pool.run(self._job(item) for item in self._plan.todo):
+        for outcome in self._pool.run(self._jobs()):
             item = self._items[outcome.job["id"]]
             row = self._commit(item, outcome)
+            self._fetching.remove(item)
             if row is None or self._then is None:
                 self._progress(name_of(item), 1.0)
             else:
@@ -153,13 +160,33 @@ class _Run:
                 video = Video(self._frames, pa.Table.from_pylist([row], INDEX_SCHEMA), self._manifest)
                 self._then(video, partial(self._report_rest, name_of(item)))
 
-    def _job(self, item: Item) -> Job:
-        settings, manifest = self._settings, self._manifest
+    def _jobs(self) -> Iterator[Job | None]:
+        for files in self._fetching:
+            if files is None:
+                self._index.tick()
+                yield None
+            elif files.problem or (files.caption_problem and self._is_kept(files.item)):
+                self._fail(files.item, files.problem or f"its captions: {files.caption_problem}")
+                self._fetching.remove(files.item)
+                self._progress(name_of(files.item), 1.0)
+            else:
+                if files.caption_problem:
+                    self._go_without_captions(files.item, files.caption_problem)
+                yield self._job(files)
+
+    def _go_without_captions(self, item: Item, problem: str) -> None:
+        """They could not be fetched. Their fingerprint is that of no file, so that the next run tries again."""
+        media, _ = self._plan.fingerprints[item.id].split("+")
+        self._plan.fingerprints[item.id] = f"{media}+gone"
+        self._caption_problems[item.id] = problem
+
+    def _job(self, files: Files) -> Job:
+        settings, manifest, item = self._settings, self._manifest, files.item
         job = VideoJob(
             id=item.id,
-            media=_absolute(item.media),
-            captions=_absolute(item.captions.path) if item.captions else None,
-            caption_span=item.captions.span if item.captions else None,
+            media=_absolute(files.media),
+            captions=_absolute(files.captions),
+            caption_span=files.span,
             caption_kind=item.captions.kind if item.captions else "",
             shard="",  # known when a worker is free
             encoding=manifest.encoding,
@@ -196,10 +223,14 @@ class _Run:
     def _commit(self, item: Item, outcome: Outcome) -> dict[str, Any] | None:
         """The row of a video that is now in the corpus; None if it failed."""
         if outcome.answer is None:
-            self._fail(item, outcome.reason)
+            copy = outcome.job["media"] if item.media and is_remote(item.media) else None
+            self._fail(item, outcome.reason.replace(copy, name_of(item)) if copy else outcome.reason)
             return None
         shard = int(Path(outcome.job["shard"]).stem)
-        row = self._row(item, {**outcome.answer, "shard": shard})
+        answer = {**outcome.answer, "shard": shard}
+        if item.id in self._caption_problems:
+            answer["caption_error"] = self._caption_problems[item.id]
+        row = self._row(item, answer)
         try:
             self._index.append([row])
         except (pa.ArrowException, TypeError, ValueError, OverflowError):
@@ -210,9 +241,13 @@ class _Run:
             self._size_of[shard] = batch["offset"] + batch["length"]
         return row
 
-    def _fail(self, item: Item, reason: str) -> None:
+    def _is_kept(self, item: Item) -> bool:
+        """Whether an earlier ingest of it can stay: old frames are better than none."""
         before = self._plan.before.get(item.id)
-        if before is not None and before["status"] in READABLE:  # old frames are better than none
+        return before is not None and before["status"] in READABLE
+
+    def _fail(self, item: Item, reason: str) -> None:
+        if self._is_kept(item):
             self.not_renewed.append(Skipped(name_of(item), f"{reason} The earlier ingest of it is kept."))
         else:
             self._index.append([self._row(item, {"status": "failed", "reason": reason})])
@@ -220,6 +255,16 @@ class _Run:
     def _row(self, item: Item, answer: dict[str, Any]) -> dict[str, Any]:
         row, before = row_of(item, answer, self._plan.fingerprints[item.id]), self._plan.before.get(item.id)
         return row if before is None else renewed(row, before)
+
+
+def _refuse_remote_files(source: Source, engine: Engine | None) -> None:
+    """They are fetched to this machine, where workers on others would look for them in vain."""
+    if engine is not None and engine.elsewhere:
+        for item in source.items:
+            for path in (item.media, item.captions and item.captions.path):
+                if path and is_remote(path):
+                    remedy = "Leave --engine ray out, and share the work by --part, or copy the files to a shared disk."
+                    raise InputError(path, "is in a bucket, which the workers of a cluster cannot read", remedy)
 
 
 def _make_folder(folder: Path) -> None:
@@ -234,12 +279,14 @@ def _make_folder(folder: Path) -> None:
 
 
 def _open_manifest(folder: Path, source: Source, settings: IngestSettings) -> Manifest:
-    manifest = _new_manifest(source, settings)
-    if (folder / "manifest.json").exists():
-        old, new = Manifest.load(folder), manifest.settings()
+    old = Manifest.load(folder) if (folder / "manifest.json").exists() else None
+    known = old.size if old is not None and old.encoding == "float32" else 0
+    manifest = _new_manifest(source, settings, known)
+    if old is not None:
+        new = manifest.settings()
         refuse_old(folder, old)
-        if old.encoding == manifest.encoding == "float32":  # arrays with other dims fail one by one
-            old.size = new["size"] = old.size or manifest.size
+        if old.encoding == manifest.encoding == "float32":
+            old.size = manifest.size
         differing = [f"{name} {value}, not {new[name]}" for name, value in old.settings().items() if value != new[name]]
         if differing:
             remedy = "Ingest with the same settings, or into another folder."
@@ -249,10 +296,10 @@ def _open_manifest(folder: Path, source: Source, settings: IngestSettings) -> Ma
     return manifest
 
 
-def _new_manifest(source: Source, settings: IngestSettings) -> Manifest:
+def _new_manifest(source: Source, settings: IngestSettings, known_dims: int) -> Manifest:
     sampling = settings.sampling
     if settings.feature_rate is not None:
-        dims = _usual_dims(source)
+        dims = known_dims or _usual_dims(source)  # arrays with other dims fail one by one
         return Manifest("float32", settings.feature_rate, dims, "", "features", tasks=dict(source.tasks))
     encoding = settings.encoding or ("raw" if sampling.size <= RAW_UP_TO else "jpeg")
     return Manifest(
@@ -271,8 +318,12 @@ def _usual_dims(source: Source) -> int:
     dims = Counter[int]()
     for item in source.items:
         if item.media and dims.total() < _SAMPLED_ARRAYS:
-            with suppress(InputError):
+            try:
                 dims[check_features(item.media).dims] += 1
+            except Unreachable:  # nor can the others be reached
+                raise
+            except InputError:
+                continue
     return dims.most_common(1)[0][0] if dims else 0
 
 

@@ -11,7 +11,9 @@ from typing import NamedTuple
 
 from mmcc.corpus.disk import CAPTION_SUFFIXES, File, MediaIndex, lies_in
 from mmcc.corpus.source import CaptionFile
+from mmcc.errors import InputError
 from mmcc.media.captions import looks_automatic
+from mmcc.storage import Unreachable
 from mmcc.text import one_line
 
 _HEAD_BYTES = 2 * 1024  # real captions give the same answer from 1 to 16 kB, and reading costs in proportion
@@ -157,7 +159,9 @@ def _head(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
             return file.read(_HEAD_BYTES)
-    except OSError:
+    except Unreachable:
+        raise
+    except (OSError, InputError):
         return b""  # reading the captions will report why
 
 

@@ -6,7 +6,6 @@ is refused.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +17,9 @@ from mmcc.corpus.format import READABLE, split_of
 from mmcc.corpus.index import latest_positions, whole_row
 from mmcc.corpus.outcome import name_of
 from mmcc.corpus.source import Item, Skipped, Source
+from mmcc.errors import InputError
+from mmcc.storage import RemotePath, stored_name
+from mmcc.storage import place as place_of
 from mmcc.text import storable
 
 _FRAME_COLUMNS = ("source", "status", "mode", "duration", "decoded", "height", "width", "times", "shard", "batches")
@@ -87,14 +89,29 @@ def _change(row: dict[str, Any], item: Item, fingerprint: str, transcribe: bool)
     if row["status"] not in READABLE:
         return "again"
     media, captions = zip(row["fingerprint"].split("+"), fingerprint.split("+"), strict=True)
-    gone = bool(row["source"]) and not Path(row["source"]).exists()
     place = _stored(item.media) if item.media else row["source"]
+    gone = (item.media is None or place != row["source"]) and _is_gone(row["source"], item)
     if not (_unchanged(*media) or (gone and _size_in(media[0]) == _size_in(media[1]))):
         return "again" if row["source"] in (None, place) else "other file"
     same_captions = _unchanged(*captions) or (gone and _size_in(captions[0]) == _size_in(captions[1]))
     if not same_captions or (transcribe and row["caption_kind"] is None):
         return "again"
     return "elsewhere" if gone and place != row["source"] else "none"
+
+
+def _is_gone(source: str | None, item: Item) -> bool:
+    """Whether the file that a video came from is no longer there. Of a bucket that the item is not in, nobody is asked:
+    it may not answer, and the next one may not either."""
+    if not source:
+        return False
+    try:
+        before = place_of(source)
+    except InputError:
+        return False
+    if isinstance(before, RemotePath):
+        same = any(isinstance(path, RemotePath) and path.connection == before.connection for path in _files(item))
+        return same and not before.exists()
+    return not before.exists()
 
 
 def row_of(item: Item, answer: dict[str, Any], fingerprint: str) -> dict[str, Any]:
@@ -168,7 +185,7 @@ def _size_in(stamp: str) -> str:
 
 
 def _stored(path: Path) -> str:
-    return storable(os.path.abspath(path))  # noqa: PTH100 (unlike Path.absolute, it resolves "..")
+    return storable(stored_name(path))
 
 
 def _size(item: Item) -> int:

@@ -1,9 +1,10 @@
-"""Ingest into a bucket: S3 can neither append nor lock, so a corpus is added to on this machine, and published whole.
+"""Adding to a corpus in a bucket: S3 can neither append nor lock, so that is done on this machine, and published
+whole. The vectors of an encoder (`mmcc.corpus.embeddings`) are a corpus of their own here.
 
     CACHE/staging/<name>-<digest>/
         corpus/        a corpus: the index of what is published already, and the shards that are not
         base.json      the published manifest that it continues
-        .lock          held by the ingest that writes
+        .lock          held by the command that writes
 
 New shards are uploaded under numbers that no other writer chooses, then the parts of the index, whose names have their
 checksums, and last the manifest, which names them: whoever reads sees the old corpus or the new one. Another writer is
@@ -17,7 +18,7 @@ import hashlib
 import random
 import re
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -37,7 +38,7 @@ _APART = 1 << 20  # two writers that start from one corpus choose the same numbe
 
 @dataclass
 class Staging:
-    """Where an ingest writes."""
+    """Where to write."""
 
     folder: Path
     published: dict[int, int] = field(default_factory=dict)  # shards that are in the bucket alone, with their sizes
@@ -45,8 +46,11 @@ class Staging:
 
 
 @contextmanager
-def staged(output: Path, say: Callable[[str], None] = lambda line: None) -> Iterator[Staging]:
-    """A folder to ingest into; what it then holds is published when the block ends without an error."""
+def staged(
+    output: Path, say: Callable[[str], None] = lambda line: None, beside: Sequence[str] = ()
+) -> Iterator[Staging]:
+    """A folder to write to; what it then holds is published when the block ends without an error. `beside`: the names
+    of files that lie beside the manifest and never change."""
     if not isinstance(output, RemotePath):
         yield Staging(output)
         return
@@ -57,7 +61,7 @@ def staged(output: Path, say: Callable[[str], None] = lambda line: None) -> Iter
         folder = own / "corpus"
         published = _continue(output, own, folder)
         yield Staging(folder, published, random.SystemRandom().randrange(_APART))
-        _publish(output, own, folder, published, say)
+        _publish(output, own, folder, published, beside, say)
 
 
 def _name(output: RemotePath) -> str:
@@ -105,7 +109,12 @@ def _take_over(output: RemotePath, folder: Path) -> None:
 
 
 def _publish(
-    output: RemotePath, own: Path, folder: Path, published: dict[int, int], say: Callable[[str], None]
+    output: RemotePath,
+    own: Path,
+    folder: Path,
+    published: dict[int, int],
+    beside: Sequence[str],
+    say: Callable[[str], None],
 ) -> None:
     content = (folder / _MANIFEST).read_bytes()
     if content == (own / _BASE).read_bytes():
@@ -123,6 +132,9 @@ def _publish(
     for name in Manifest.load(folder).index:
         if name not in parts:
             _upload(index_folder(folder) / name, index_folder(output) / name)
+    for name in beside:
+        if (folder / name).exists():
+            _upload(folder / name, output / name)
     if _manifest_of(output) != (own / _BASE).read_bytes():
         raise _changed(output, own)
     replace_object(folder / _MANIFEST, output / _MANIFEST)
@@ -137,5 +149,5 @@ def _upload(source: Path, target: Path) -> None:
 
 
 def _changed(output: RemotePath, own: Path) -> InputError:
-    cause = "another ingest has changed it since this one began"
+    cause = "another command has changed it since this one began"
     return InputError(output, cause, f"Remove {own}, and run it again: it continues from what is there now.")

@@ -102,9 +102,12 @@ class Rows:
     def places_of(self, ids: Sequence[str]) -> NDArray[np.int64]:
         """The rows of many videos; KeyError if one has none."""
         known = self._sorted_keys
-        keys = np.empty(len(ids), object)
-        keys[:] = [each.encode("utf-8", "surrogatepass") for each in ids]
-        keys = keys.astype("S") if known.dtype.kind == "S" else keys
+        try:
+            keys = _keys_of(pa.array(ids, pa.string()))
+        except UnicodeEncodeError:  # as in `place_of`
+            raise KeyError(next(each for each in ids if self.place_of(each) is None)) from None
+        if keys.dtype.kind != known.dtype.kind:
+            keys, known = keys.astype(object), known.astype(object)
         at = np.searchsorted(known, keys)
         missing = at >= len(known)
         missing[~missing] = known[at[~missing]] != keys[~missing]
@@ -116,21 +119,42 @@ class Rows:
     def _keys(self) -> NDArray[Any]:
         """The ids as bytes, which sort like text."""
         ids = self.contents.column("id").combine_chunks()
-        ids = pa.concat_arrays(ids.chunks) if isinstance(ids, pa.ChunkedArray) else ids
-        _, offsets, data = ids.buffers()
-        ends = np.frombuffer(offsets, np.int32)[ids.offset : ids.offset + len(ids) + 1].astype(np.int64)
-        lengths = np.diff(ends)
-        width = int(lengths.max(initial=1))
-        letters = np.frombuffer(data, np.uint8)[ends[0] : ends[-1]] if len(ids) and data else np.empty(0, np.uint8)
-        if width > _NARROW or not letters.all():
-            return np.array([each.encode() for each in ids.to_pylist()] or [b""], object)[: len(ids)]
-        padded = np.zeros((len(ids), width), np.uint8)
-        padded[np.arange(width) < lengths[:, None]] = letters
-        return padded.view(f"S{width}").ravel()
+        return _keys_of(pa.concat_arrays(ids.chunks) if isinstance(ids, pa.ChunkedArray) else ids)
 
     @cached_property
     def _sorted_keys(self) -> NDArray[Any]:
         return self._keys[self.places]
+
+
+def _keys_of(ids: pa.StringArray) -> NDArray[Any]:
+    """Bytes, which sort like text."""
+    if not len(ids):
+        return np.zeros(0, "S1")
+    _, offsets, data = ids.buffers()
+    ends = np.frombuffer(offsets, np.int32)[ids.offset : ids.offset + len(ids) + 1].astype(np.int64)
+    lengths = np.diff(ends)
+    width = int(lengths.max(initial=1))
+    letters = np.frombuffer(data, np.uint8)[ends[0] : ends[-1]] if data else np.empty(0, np.uint8)
+    if width > _NARROW or not letters.all():
+        return np.array([each.encode() for each in ids.to_pylist()], object)
+    padded = np.zeros((len(ids), width), np.uint8)
+    padded[np.arange(width) < lengths[:, None]] = letters
+    return padded.view(f"S{width}").ravel()
+
+
+def require_sound(rows: pa.RecordBatch | pa.Table) -> None:
+    """ArrowInvalid unless rows are valid, and have a value wherever readers rely on one: Arrow says which values may be
+    missing, but compares nothing with that."""
+    rows.validate(full=True)
+    for batch in rows.to_batches() if isinstance(rows, pa.Table) else [rows]:
+        for name in ("id", "status"):
+            if batch.column(name).null_count:
+                raise pa.ArrowInvalid(f"a row has no {name}")
+        for name in ("tasks", "times", "utterances", "steps", "batches"):
+            values = batch.column(name).flatten()
+            fields = values.flatten() if pa.types.is_struct(values.type) else []
+            if values.null_count or any(each.null_count for each in fields):
+                raise pa.ArrowInvalid(f"a value of {name} is missing")
 
 
 class _Present:
@@ -166,8 +190,8 @@ class _Stored:
             raise InputError(path, "is damaged (its checksum is wrong)", RESTORE)
         try:
             batch = pa.ipc.read_record_batch(pa.py_buffer(content), INDEX_SCHEMA)
-            batch.validate(full=True)
-        except (OSError, pa.ArrowException) as error:
+            require_sound(batch)
+        except (OSError, EOFError, pa.ArrowException) as error:
             raise InputError(path, f"cannot be read ({error})", RESTORE) from None
         if batch.num_rows != self.num_rows:
             raise InputError(path, "cannot be read (it has other rows than its table of contents)", RESTORE)

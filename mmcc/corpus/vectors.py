@@ -12,16 +12,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from mmcc.corpus.contents import SpanCounts
 from mmcc.corpus.corpus import Corpus, Video
 from mmcc.corpus.embeddings import Encoder, Floats, Modality, content_of, find_encoder, open_vectors
 from mmcc.corpus.format import Manifest
-from mmcc.corpus.shards import ShardReader
 from mmcc.errors import InputError
 
 
@@ -55,17 +56,16 @@ class VectorCorpus(Corpus):
         super().__init__(corpus.path, manifest, corpus._rows)
         for encoder, stored in ((frames, self._frame_vectors), (text, self._text_vectors)):
             if encoder and stored and (missing := len(set(self.ids) - set(stored.ids))):
-                raise _not_embedded(corpus, encoder.name, encoder.reads, f"{missing} of its {len(self)} videos have no")
+                problem = f"{missing} of its {len(self)} videos have no"
+                raise _not_embedded(corpus.path, encoder.name, encoder.reads, problem)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _reopen, (self.path, self.frame_encoder, self.text_encoder)
 
-    def counts(self, ids: Sequence[str]) -> pa.Table:
+    def counts(self, ids: Sequence[str]) -> tuple[SpanCounts, SpanCounts]:
         """Of the vectors in place of the frames."""
-        counts = super().counts(ids)
-        if self._frame_vectors is None:
-            return counts
-        return counts.set_column(0, "seen", self._frame_vectors.counts(ids).column("seen"))
+        seen, said = super().counts(ids)
+        return (seen if self._frame_vectors is None else self._frame_vectors.counts(ids)[0]), said
 
     def with_frames(self) -> list[str]:
         """Those that have vectors in their place."""
@@ -75,29 +75,43 @@ class VectorCorpus(Corpus):
         return [each for each in self.ids if each in seen]
 
     def _open(self, row: pa.Table) -> Video:
-        return _VectorVideo(self, self._shards, row)
+        frames, text = (
+            _Vectors(self.path, encoder, stored) if encoder and stored else None
+            for encoder, stored in (
+                (self.frame_encoder, self._frame_vectors),
+                (self.text_encoder, self._text_vectors),
+            )
+        )
+        return _VectorVideo(Video(self._shards, row, self.stored), frames, text)
 
-    def vectors_of(self, video: Video, encoder: Encoder, stored: Corpus) -> Video:
+
+class _Vectors(NamedTuple):
+    """Where the vectors of an encoder are."""
+
+    path: Path  # of the corpus whose frames or utterances they stand for
+    encoder: Encoder
+    stored: Corpus
+
+    def of(self, video: Video) -> Video:
         """The row of vectors that belongs to a video's present content."""
-        found = stored[video.id]
-        if found.details["fingerprint"] != content_of(video, encoder.reads):
+        found = self.stored[video.id]
+        if found.details["fingerprint"] != content_of(video, self.encoder.reads):
             problem = f"{video.id} has been ingested again since it was embedded, so it has no"
-            raise _not_embedded(self, encoder.name, encoder.reads, problem)
+            raise _not_embedded(self.path, self.encoder.name, self.encoder.reads, problem)
         return found
 
 
 class _VectorVideo(Video):
-    """One video of such a corpus."""
+    """One video of such a corpus. It does not know its corpus, which knows it: neither would be freed before Python's
+    collector comes by, and by then there may be thousands."""
 
-    def __init__(self, corpus: VectorCorpus, shards: ShardReader, row: pa.Table) -> None:
-        super().__init__(shards, row, corpus.stored)
-        self._corpus = corpus
-        self._pictures = Video(shards, row, corpus.stored)
+    def __init__(self, pictures: Video, frames: _Vectors | None, text: _Vectors | None) -> None:
+        super().__init__(pictures._shards, pictures._row, pictures._manifest)
+        self._pictures, self._of_frames, self._of_text = pictures, frames, text
 
     @cached_property
     def _frame_vectors(self) -> Video | None:
-        stored, encoder = self._corpus._frame_vectors, self._corpus.frame_encoder
-        return self._corpus.vectors_of(self._pictures, encoder, stored) if stored and encoder else None
+        return self._of_frames.of(self._pictures) if self._of_frames else None
 
     @cached_property
     def times(self) -> NDArray[np.float64]:
@@ -108,10 +122,7 @@ class _VectorVideo(Video):
 
     @cached_property
     def text_vectors(self) -> Floats | None:
-        stored, encoder = self._corpus._text_vectors, self._corpus.text_encoder
-        if stored is None or encoder is None:
-            return None
-        return self._corpus.vectors_of(self._pictures, encoder, stored).frames()
+        return self._of_text.of(self._pictures).frames() if self._of_text else None
 
 
 def _reopen(path: Any, frames: Encoder | None, text: Encoder | None) -> VectorCorpus:
@@ -128,10 +139,10 @@ def _find(corpus: Corpus, wanted: Wanted, reads: Modality) -> Encoder:
     if encoder is None:
         other = wanted.checksum and find_encoder(corpus, wanted.name, reads)
         problem = "has only those of another version, no" if other else "has no"
-        raise _not_embedded(corpus, wanted.name, reads, problem)
+        raise _not_embedded(corpus.path, wanted.name, reads, problem)
     return encoder
 
 
-def _not_embedded(corpus: Corpus, name: str, reads: Modality, problem: str) -> InputError:
-    remedy = f"Compute them once with: mmcc embed {corpus.path} --{reads} {name}"
-    return InputError(corpus.path, f"{problem} embeddings by {name}", remedy)
+def _not_embedded(path: Path, name: str, reads: Modality, problem: str) -> InputError:
+    remedy = f"Compute them once with: mmcc embed {path} --{reads} {name}"
+    return InputError(path, f"{problem} embeddings by {name}", remedy)

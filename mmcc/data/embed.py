@@ -29,7 +29,6 @@ from mmcc.corpus.embeddings import (
     embed_corpus,
     vector_writer,
 )
-from mmcc.corpus.format import Manifest
 from mmcc.data.embed_jobs import embed_by
 from mmcc.engines.base import Engine
 from mmcc.errors import UsageError
@@ -102,8 +101,7 @@ class EmbeddingAlongside:
 
     def _embed(self, video: Video, report: Watch) -> None:
         if not self._writers:  # now there is a corpus to write to
-            rate = Manifest.load(self._folder).fps
-            writers = (vector_writer(self._folder, embedder, rate) for embedder in self._embedders)
+            writers = (vector_writer(self._folder, embedder, video.fps) for embedder in self._embedders)
             self._writers = [self._opened.enter_context(each) for each in writers]
         for number, writer in enumerate(self._writers):
             writer.add([video], partial(self._watch, report, number))

@@ -191,7 +191,7 @@ class UsableVideos:
         """Those that the table of contents does not prove to be usable."""
         if self.corpus.manifest.fps > max(self.cutter.rates):  # some of their frames are left out
             return iter(videos)
-        certain = certainly_usable(self.corpus.counts(videos), self.config)
+        certain = certainly_usable(*self.corpus.counts(videos), self.config)
         return compress(videos, ~certain)
 
     def _why_not(self, video: str) -> str:

@@ -10,58 +10,66 @@ Shapes: V videos, T spans of all videos, one after the other.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
-from mmcc.corpus.contents import MOST, SPAN
+from mmcc.corpus.contents import MOST, SPAN, SpanCounts
 from mmcc.data.config import DataConfig
 
 _AT_ONCE = 10_000  # videos: half a million spans
-
-Counts = NDArray[np.int64]
-
-
-def certainly_usable(counts: pa.Table, config: DataConfig) -> NDArray[np.bool_]:
-    """Of each video [V], from its counts (`seen`, `said`), if all of its frames may be used: see `Cutter.rates`."""
-    parts = [_proven(counts.slice(first, _AT_ONCE), config) for first in range(0, counts.num_rows, _AT_ONCE)]
-    return np.concatenate([np.zeros(0, bool), *parts])
+_LOOKED_AT = 4  # spans at the beginning of a video: nearly all are proven there, without a look at the others
 
 
-def _proven(counts: pa.Table, config: DataConfig) -> NDArray[np.bool_]:
-    proven = np.zeros(counts.num_rows, bool)
-    spans = 1
-    while spans * SPAN <= config.segment_seconds and not proven.all():
+def certainly_usable(seen: SpanCounts, said: SpanCounts, config: DataConfig) -> NDArray[np.bool_]:
+    """Of each video [V], from its frames and utterances, if all of its frames may be used: see `Cutter.rates`."""
+    proven = np.zeros(len(seen.lengths), bool)
+    sizes = [spans for spans in (1 << power for power in range(32)) if spans * SPAN <= config.segment_seconds]
+    for spans in sizes[:2]:
+        for first in range(_LOOKED_AT):
+            left = np.flatnonzero(~proven)
+            proven[left] = _are_window(seen.some(left), said.some(left), first, spans, config)
+    for spans in sizes:
         left = np.flatnonzero(~proven)
-        proven[left] = _have_window(counts.take(left), spans, config)
-        spans *= 2
+        for some in np.split(left, range(_AT_ONCE, len(left), _AT_ONCE)):
+            proven[some] = _have_window(seen.some(some), said.some(some), spans, config)
     return proven
 
 
-def _have_window(counts: pa.Table, spans: int, config: DataConfig) -> NDArray[np.bool_]:
+def _are_window(seen: SpanCounts, said: SpanCounts, first: int, spans: int, config: DataConfig) -> NDArray[np.bool_]:
+    """Whether these few consecutive spans of each video have enough nodes, and not too many."""
+    good: NDArray[np.bool_] = np.minimum(seen.lengths, said.lengths) >= first + spans
+    having = np.flatnonzero(good)
+    for counts, (least, most) in zip((seen, said), _limits(config), strict=True):
+        places = counts.starts[having, None] + np.arange(first, first + spans)
+        found = counts.values[places].astype(np.int64)
+        nodes = found.sum(1)
+        good[having] &= (nodes >= least) & (nodes <= most) & (found < MOST).all(1)  # MOST: "so many, or more"
+    return good
+
+
+def _have_window(seen: SpanCounts, said: SpanCounts, spans: int, config: DataConfig) -> NDArray[np.bool_]:
     """Whether each video has so many consecutive spans with enough nodes, and not too many."""
-    seen, said = (_flat(counts.column(name)) for name in ("seen", "said"))
-    lengths = np.minimum(seen[0], said[0])  # of the spans that both modalities have
+    lengths = np.minimum(seen.lengths, said.lengths)  # of the spans that both modalities have
     windows = np.maximum(lengths - spans + 1, 0)  # in each video
     video = np.repeat(np.arange(len(windows)), windows)
-    within = np.arange(len(video)) - np.repeat(np.cumsum(windows) - windows, windows)
+    within = _within(windows)
     good = np.ones(len(video), bool)
-    limits = ((config.min_frames, config.max_frames), (config.min_utterances, config.max_utterances))
-    for (length, values), (least, most) in zip((seen, said), limits, strict=True):
-        first = (np.cumsum(length) - length)[video] + within
+    for counts, (least, most) in zip((seen, said), _limits(config), strict=True):
+        values = counts.values[np.repeat(counts.starts, counts.lengths) + _within(counts.lengths)].astype(np.int64)
+        first = (np.cumsum(counts.lengths) - counts.lengths)[video] + within
         total = np.concatenate([[0], np.cumsum(values)])
-        many = np.concatenate([[0], np.cumsum(values == MOST)])  # "so many, or more"
+        many = np.concatenate([[0], np.cumsum(values == MOST)])
         nodes = total[first + spans] - total[first]
         good &= (nodes >= least) & (nodes <= most) & (many[first + spans] == many[first])
     found: NDArray[np.bool_] = np.bincount(video[good], minlength=len(windows)) > 0
     return found
 
 
-def _flat(column: pa.ChunkedArray) -> tuple[Counts, NDArray[Any]]:
-    """The number of spans of each video [V], 0 where nobody has counted, and the counts of all of them [T]."""
-    lists = column.combine_chunks()
-    lists = pa.concat_arrays(lists.chunks) if isinstance(lists, pa.ChunkedArray) else lists
-    lengths: Counts = lists.value_lengths().fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
-    return lengths, lists.flatten().to_numpy(zero_copy_only=False).astype(np.int32)
+def _limits(config: DataConfig) -> tuple[tuple[int, int], tuple[int, int]]:
+    """The fewest and the most frames, and utterances."""
+    return (config.min_frames, config.max_frames), (config.min_utterances, config.max_utterances)
+
+
+def _within(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """0, 1, … in each video."""
+    return np.asarray(np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths), np.int64)

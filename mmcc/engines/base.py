@@ -49,8 +49,9 @@ class Pool(Protocol):
 
     def __exit__(self, *_: object) -> None: ...
 
-    def run(self, jobs: Iterator[Job]) -> Iterator[Outcome]:
-        """Outcomes as they arrive, in no particular order; each job has exactly one.
+    def run(self, jobs: Iterator[Job | None]) -> Iterator[Outcome]:
+        """Outcomes as they arrive, in no particular order; each job has exactly one. None instead of a job: the next
+        one is not ready yet.
 
         Raises OutputError as soon as a worker cannot write its output.
         """

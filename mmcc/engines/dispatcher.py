@@ -20,7 +20,7 @@ from typing import NamedTuple, Protocol
 from mmcc.engines.base import Prepare, Progress, Worn, as_it_is, never_worn, untold
 from mmcc.engines.host import Heard
 from mmcc.errors import OutputError
-from mmcc.media.sandbox import Job, Outcome
+from mmcc.media.sandbox import NO_MORE, Job, Outcome
 
 MOST_LOSSES = 3  # of nodes with one job, which is then taken for the reason
 SILENCE_SECONDS = 120.0  # without an answer to a call that takes a second: the host is lost
@@ -121,14 +121,14 @@ class Dispatcher:
         for number in list(self._hosts):
             self._stop(number)
 
-    def run(self, jobs: Iterator[Job]) -> Iterator[Outcome]:
+    def run(self, jobs: Iterator[Job | None]) -> Iterator[Outcome]:
         """Outcomes as they arrive; OutputError if a host cannot write, or if none can be had."""
         self._exhausted, self._last_host = False, self._clock()
         while True:
             self._take(jobs)
             self._ask_for_hosts()
             self._hand_out()
-            if not self._queue and not self._busy():
+            if self._exhausted and not self._queue and not self._busy():
                 return
             for event in self._transport.wait(_WAIT_SECONDS):
                 yield from self._understand(event)
@@ -144,11 +144,13 @@ class Dispatcher:
             self._room, self._counted = max(1, self._transport.room()), self._clock()
         return self._room
 
-    def _take(self, jobs: Iterator[Job]) -> None:
+    def _take(self, jobs: Iterator[Job | None]) -> None:
         """Take as many jobs as there may be hosts, so that no more hosts are asked for than have something to do."""
         while not self._exhausted and len(self._queue) + self._busy() < self._most():
-            job = next(jobs, None)
-            if job is None:
+            job = next(jobs, NO_MORE)
+            if job is None:  # not ready yet
+                return
+            if job is NO_MORE:
                 self._exhausted = True
             else:
                 self._queue.append(_Task(job))

@@ -89,7 +89,7 @@ class RayEngine:
 
         os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))  # otherwise Ray leaves one in the home folder
         cores = max(self._workers or 0, os.cpu_count() or 1)
-        with _unwell("it could not be started on this machine"):
+        with _unwell("it could not be started on this machine", "Leave --engine ray out, or try again."):
             # A given address in the environment would be a cluster that nobody asked for.
             own = {"num_cpus": cores, "object_store_memory": _STORE_BYTES, "include_dashboard": False}
             # By default Ray gives its workers the least share of the cores.
@@ -99,7 +99,7 @@ class RayEngine:
         import ray
 
         _require_listener(address)
-        with _unwell(f"no connection to {address}"):
+        with _unwell(f"no connection to {address}", "Run mmcc on a machine of the cluster (docs/cluster.md)."):
             ray.init(address, **_SILENT)
 
 
@@ -116,7 +116,7 @@ class RayPool(Dispatcher):
     def __enter__(self) -> RayPool:
         return self
 
-    def run(self, jobs: Iterator[Job]) -> Iterator[Any]:
+    def run(self, jobs: Iterator[Job | None]) -> Iterator[Any]:
         self._ray.open()
         yield from super().run(jobs)
 
@@ -240,16 +240,15 @@ def _silence() -> None:
 
 
 @contextmanager
-def _unwell(what: str) -> Iterator[None]:
-    """Ray's refusals, of many types, in a line; what it writes to stderr meanwhile is only read for the reason."""
-    from ray.exceptions import RayError
-
+def _unwell(what: str, remedy: str) -> Iterator[None]:
+    """Ray's refusals in a line; what it writes to stderr meanwhile is only read for the reason. They are of many types:
+    a machine too busy to start it in half a minute is a bare Exception."""
     with _aside() as said:
         try:
             yield
             return
-        except (RayError, OSError, RuntimeError, ValueError, AssertionError) as error:
-            cause, remedy = _first_line(error), "Run mmcc on a machine of the cluster (docs/cluster.md)."
+        except Exception as error:
+            cause = _first_line(error)
             if "Unauthenticated" in f"{error} {said()}":
                 cause = "it does not accept our token"
                 remedy = "Run mmcc with the cluster's RAY_AUTH_MODE and token (docs/cluster.md)."

@@ -28,9 +28,15 @@ class WrongChecksum(Exception):
 
 
 def download(
-    source: RemotePath, target: Path, check: Callable[[Path], None] = lambda _: None, tell: Tell | None = None
+    source: RemotePath,
+    target: Path,
+    check: Callable[[Path], None] = lambda _: None,
+    tell: Tell | None = None,
+    *,
+    durable: bool = True,
 ) -> int:
-    """Copy a whole object, and return its size. `check` looks at the copy before it takes its name, and raises."""
+    """Copy a whole object, and return its size. `check` looks at the copy before it takes its name, and raises.
+    `durable`: survive a power cut."""
     with explained(source):
         file = source.system.open_input_file(source.object)
         size = int(file.size())
@@ -39,11 +45,14 @@ def download(
     if size > room:
         cause = f"has {size / 1e9:,.2f} GB, and there are {room / 1e9:,.2f} GB free in {target.parent}"
         raise InputError(source, cause, "Free some space, or choose a folder on another disk.")
-    with writing(target), replacing(target, shared=True) as draft:
+    with writing(target), replacing(target, durable=durable, shared=True) as draft:
         with draft.open("wb") as out:
             for at in range(0, size, _PIECE):
                 with explained(source):
                     piece = file.read_at(min(_PIECE, size - at), at)
+                if len(piece) != min(_PIECE, size - at):
+                    cause = f"only {at + len(piece):,} of its {size:,} bytes have arrived"
+                    raise InputError(source, cause, "Run the same command again.")
                 out.write(piece)
                 if tell is not None:
                     tell(len(piece))
@@ -102,9 +111,14 @@ def _mapped(path: Path, crc32: int) -> Any:
     return content
 
 
+def cached_at(path: RemotePath, version: str) -> Path:
+    """Where in the cache a copy of an object's version is kept."""
+    name = hashlib.sha256(f"{path} {version}".encode("utf-8", "surrogatepass")).hexdigest()[:40]
+    return cache_folder() / _CACHED / name
+
+
 def _cached(path: RemotePath, crc32: int) -> Any:
-    name = hashlib.sha256(f"{path} {crc32:08x}".encode("utf-8", "surrogatepass")).hexdigest()[:40]
-    copy = cache_folder() / _CACHED / name
+    copy = cached_at(path, f"{crc32:08x}")
     with suppress(OSError, WrongChecksum):
         content = _mapped(copy, crc32)
         os.utime(copy)  # the least recently used entries of the cache are removed first

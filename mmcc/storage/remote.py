@@ -125,9 +125,7 @@ class RemotePath(PosixPath):
         info = self.info()
         if not info.type:
             raise FileNotFoundError(2, "no such object", str(self))
-        mode = _READABLE if info.is_file else stat.S_IFDIR | 0o555
-        times: Any = {"st_mtime_ns": info.mtime_ns or 0}
-        return os.stat_result((mode, 0, 0, 1, 0, 0, info.size or 0, 0, (info.mtime_ns or 0) // 10**9, 0), times)
+        return as_stat(info)
 
     def absolute(self) -> RemotePath:
         return self
@@ -138,19 +136,28 @@ class RemotePath(PosixPath):
     def expanduser(self) -> RemotePath:
         return self
 
-    def entries(self, *, recursive: bool = False) -> Iterator[tuple[RemotePath, Any]]:
-        """What lies under a prefix, with what is known of it. Keys that no path can name are left out: requests for
-        "a/../b" or "a//b" would reach other objects."""
+    def infos(self, *, recursive: bool = False) -> Any:
+        """What the storage knows of all that lies under a prefix."""
         from pyarrow import fs
 
         system = self.system
         with explained(self):
-            found = system.get_file_info(fs.FileSelector(self.object, recursive=recursive, allow_not_found=True))
+            return system.get_file_info(fs.FileSelector(self.object, recursive=recursive, allow_not_found=True))
+
+    def entries(self, *, recursive: bool = False) -> Iterator[tuple[RemotePath, Any]]:
+        """What lies under a prefix, with what is known of it. Keys that no path can name are left out: requests for
+        "a/../b" or "a//b" would reach other objects."""
+        for info in self.infos(recursive=recursive):
+            if (path := self.named(info)) is not None:
+                yield path, info
+
+    def named(self, info: Any) -> RemotePath | None:
+        """The path under this one of what a listing found; None if no path can name it."""
         before = len(self.object) + 1
-        for info in found:
-            names = info.path[before:].split("/")
-            if info.path[:before] == f"{self.object}/" and not {"", ".", ".."} & {*names}:
-                yield self.joinpath(*names), info
+        names = info.path[before:].split("/")
+        if info.path[:before] != f"{self.object}/" or {"", ".", ".."} & {*names}:
+            return None
+        return self.joinpath(*names)
 
     def iterdir(self) -> Iterator[RemotePath]:  # type: ignore[override]
         return (path for path, _ in self.entries())
@@ -176,6 +183,13 @@ class RemotePath(PosixPath):
             raise InputError(self, "cannot be written to", "Choose a folder on this machine.")
         binary = io.BufferedReader(_Reader(self), _BUFFER)
         return binary if "b" in mode else io.TextIOWrapper(binary, encoding, errors, newline)
+
+
+def as_stat(info: Any) -> os.stat_result:
+    """What pyarrow knows of an object, as the disk would say it."""
+    mode = _READABLE if info.is_file else stat.S_IFDIR | 0o555
+    times: Any = {"st_mtime_ns": info.mtime_ns or 0}
+    return os.stat_result((mode, 0, 0, 1, 0, 0, info.size or 0, 0, (info.mtime_ns or 0) // 10**9, 0), times)
 
 
 class _Reader(io.RawIOBase):

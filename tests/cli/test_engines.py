@@ -1,8 +1,13 @@
 """`--engine`, and what it needs; without it, Ray is never loaded."""
 
+from pathlib import Path
+
 import pytest
 
+from mmcc.cli.engines import refuse_remote
 from mmcc.cli.main import main
+from mmcc.errors import UsageError
+from mmcc.storage import place
 from tests.forked import forked
 
 
@@ -41,3 +46,11 @@ def test_what_goes_together(capsys, monkeypatch, tmp_path, verb):
 def test_on_one_machine_an_encoder_uses_all_cores_whatever_the_number_of_workers(capsys):
     assert main(["embed", "c", "--text", "minilm", "--workers", "2"]) == 2
     assert "--workers needs --engine ray" in capsys.readouterr().err
+
+
+def test_a_cluster_embeds_into_no_bucket():
+    refuse_remote(Path("c"), "mmcc embed")
+    with pytest.raises(
+        UsageError, match="mmcc embed with --engine ray needs a corpus on a shared disk, not s3://bucket/c"
+    ):
+        refuse_remote(place("s3://bucket/c"), "mmcc embed")

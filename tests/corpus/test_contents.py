@@ -11,9 +11,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmcc.corpus.contents import MOST, SPAN, contents_of, part_of, read_contents, silent_contents
+from mmcc.corpus.contents import (
+    MOST,
+    SPAN,
+    Contents,
+    SpanCounts,
+    assembled,
+    contents_of,
+    part_of,
+    read_contents,
+    silent_contents,
+)
 from mmcc.corpus.format import INDEX_SCHEMA
 from mmcc.text import has_words
+from mmcc.untrusted import Malformed
 
 texts = st.sampled_from(["stir it", "♪ ♪", "", "'", "--", "Ünïcode", "_", "7", " ok"])
 moments = st.floats(-5, 200)
@@ -46,6 +57,17 @@ def test_nodes_are_counted_in_every_span(found):
         said = [(each["start"] + each["end"]) / 2 for each in row["utterances"] or [] if has_words(each["text"])]
         assert counts["seen"] == counted_by_hand(row["times"] or [])
         assert counts["said"] == counted_by_hand(said)
+
+
+@given(st.lists(st.lists(st.none() | st.lists(st.integers(0, 9), max_size=4), max_size=4), max_size=3), st.randoms())
+def test_counts_are_those_of_the_rows_asked_for(parts, rng):
+    kind = pa.list_(pa.uint8())
+    column = pa.chunked_array([pa.array([[1], *part], kind).slice(1) for part in parts], kind)
+    rows = column.to_pylist()
+    places = rng.sample(range(len(rows)), rng.randint(0, len(rows)))
+    found = SpanCounts.of(column, np.array(places, np.int64))
+    spans = [found.values[at : at + length].tolist() for at, length in zip(found.starts, found.lengths, strict=True)]
+    assert spans == [rows[place] or [] for place in places]
 
 
 def test_counts_have_an_end():
@@ -113,3 +135,25 @@ def test_rows_without_contents_are_not_counted():
 def test_the_span_divides_without_rounding():
     times = np.random.default_rng(0).uniform(0, 1e4, 1000)
     assert ((times / SPAN) * SPAN == times).all()
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        7,
+        [7],
+        [[0, 1, 2]],
+        [["0", 1, 2, 3]],
+        [[0, 1, 2, True]],
+        [[-8, 1, 2, 3]],
+        [[0, 1 << 62, 2, 3]],
+        [[1 << 70, 0, 1, 0]],
+    ],
+)
+def test_places_that_cannot_be_are_refused(tmp_path, told):
+    batch = batch_of([{"times": [0.0]}])
+    contents = Contents(pa.Table.from_batches([contents_of(batch)]), told)
+    content = assembled([INDEX_SCHEMA.serialize(), batch.serialize()], contents)
+    (tmp_path / "part").write_bytes(content)
+    with pytest.raises(Malformed):
+        read_contents(tmp_path / "part", zlib.crc32(content))

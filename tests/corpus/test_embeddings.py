@@ -21,6 +21,7 @@ from mmcc.corpus.embeddings import (
 )
 from mmcc.errors import InputError
 from tests.corpus.test_corpus import build, picture
+from tests.s3 import upload_folder
 
 COLOURS = Encoder("colours", "0123456789abcdef", "frames", 3)
 LENGTHS = Encoder("lengths", "fedcba9876543210", "text", 2)
@@ -124,3 +125,38 @@ def test_what_cannot_be_embedded_or_read_is_said_in_a_line(tmp_path):
         stored_encoders(corpus)
     shutil.rmtree(description.parent)
     assert stored_encoders(corpus) == []
+
+
+@pytest.fixture
+def remote(tmp_path, s3, monkeypatch):
+    """A corpus in a bucket, of which a copy is here."""
+    monkeypatch.setenv("MMCC_CACHE", str(tmp_path / "cache"))
+    build(tmp_path / "c", "raw", {"a": [0.0, 1.0, 2.0], "b": [0.0]}, utterances=SAID)
+    return Corpus.open(upload_folder(tmp_path / "c", s3.bucket() / "c"))
+
+
+def test_vectors_in_a_bucket_equal_those_on_a_disk(remote, tmp_path):
+    for encoder, encode in ((COLOURS, colours), (LENGTHS, lengths)):
+        for corpus in (remote, Corpus.open(tmp_path / "c")):
+            assert embed(corpus, encoder, encode).videos == 2 and embed(corpus, encoder, encode).videos == 0
+        stored, here = (open_vectors(corpus, encoder) for corpus in (remote, Corpus.open(tmp_path / "c")))
+        assert all(np.array_equal(stored[each].frames(), here[each].frames()) for each in ("a", "b"))
+    assert stored_encoders(remote) == [COLOURS, LENGTHS]
+
+
+def test_until_all_vectors_are_in_the_bucket_nobody_sees_them_and_the_next_run_continues(remote, monkeypatch):
+    calls = []
+
+    def fail(*_):
+        raise InputError(remote.path, "the storage cannot be reached")
+
+    def counted(frames):
+        calls.append(len(frames))
+        return colours(frames)
+
+    with monkeypatch.context() as patch, pytest.raises(InputError):
+        patch.setattr("mmcc.corpus.publishing.replace_object", fail)
+        embed(remote, COLOURS, counted)
+    assert stored_encoders(remote) == [] and calls == [3, 1]
+    assert embed(remote, COLOURS, counted).already_done == 2 and stored_encoders(remote) == [COLOURS]
+    assert calls == [3, 1], "what was embedded is not embedded again"

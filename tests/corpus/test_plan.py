@@ -5,16 +5,22 @@ import json
 import os
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
+import pyarrow as pa
 import pytest
 
 from mmcc.cli.main import main
 from mmcc.corpus import Corpus
 from mmcc.corpus.find import find_source
+from mmcc.corpus.format import INDEX_SCHEMA
 from mmcc.corpus.ingest import ingest
-from mmcc.corpus.source import LabelledClip, Source, Task
+from mmcc.corpus.plan import fingerprint_of, make_plan, row_of
+from mmcc.corpus.source import Item, LabelledClip, Source, Task
 from mmcc.errors import InputError
 from mmcc.media.video import Sampling
+from mmcc.storage import place
+from mmcc.storage.listing import ListedPath
 from tests.corpus.ingesting import SRT, content, run, settings, spoil
 from tests.schemas import check
 
@@ -179,3 +185,14 @@ def test_frames_that_are_lost_with_their_source_are_said_to_be(folder, tmp_path)
     with pytest.raises(InputError, match="is missing"):
         corpus["soup2"].frames()
     assert len(corpus["soup1"].frames()) == 5
+
+
+def test_of_a_bucket_that_is_not_read_nobody_is_asked_whether_a_video_is_still_there():
+    """Nor does an address that somebody put into an index lead a request anywhere."""
+    facts = SimpleNamespace(is_file=True, size=10, mtime_ns=1)
+    then, now = (Item("soup", ListedPath.of(place(f"s3://{name}/soup.mp4"), facts)) for name in ("old-one", "new-one"))
+    for source in (str(then.media), "s3://BAD?endpoint_override=nowhere.invalid/soup.mp4"):
+        row = {**row_of(then, {"status": "ok"}, fingerprint_of(then)), "source": source}
+        row["fingerprint"] = "10.0+-"
+        plan = make_plan(Source([now]), pa.Table.from_pylist([row], INDEX_SCHEMA), False, {})
+        assert "is taken by" in plan.clashes["soup"].reason and not plan.todo

@@ -68,7 +68,7 @@ def test_until_it_is_whole_nothing_is_seen_and_the_next_run_continues(two, s3, m
 
 def test_a_second_writer_is_noticed(two, s3, tmp_path, monkeypatch):
     remote = s3.bucket()
-    with pytest.raises(InputError, match="another ingest has changed it") as error, staged(remote) as stage:
+    with pytest.raises(InputError, match="another command has changed it") as error, staged(remote) as stage:
         ingest(find_source(two), stage.folder, settings(), skip_numbers=stage.skip_numbers)
         with monkeypatch.context() as patch:
             patch.setenv("MMCC_CACHE", str(tmp_path / "other"))

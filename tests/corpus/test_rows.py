@@ -1,5 +1,7 @@
 """Rows are found by id, read when they are asked for, and checked before."""
 
+import os
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -10,7 +12,7 @@ from mmcc.corpus import Corpus
 from mmcc.corpus import index as module
 from mmcc.corpus.format import INDEX_SCHEMA, Manifest, index_folder
 from mmcc.corpus.index import IndexWriter, latest_positions, open_index, open_rows
-from mmcc.corpus.rows import Rows
+from mmcc.corpus.rows import Rows, require_sound
 from mmcc.errors import InputError
 
 names = st.text("ab\0é/日" + "x" * 3, max_size=4) | st.sampled_from(["long" * 20, "long" * 20 + "er"])
@@ -33,9 +35,10 @@ def test_the_last_row_of_an_id_counts_and_ids_are_sorted(ids):
 
 def test_an_unknown_id_is_named():
     rows = Rows.of(table_of(["a", "c"]))
-    for unknown in ("b", "d", "ccc"):
-        with pytest.raises(KeyError, match=unknown):
+    for unknown in ("b", "d", "ccc", "long" * 20, "\ud800", "a\0"):
+        with pytest.raises(KeyError) as error:
             rows.places_of(["a", unknown])
+        assert error.value.args == (unknown,)
 
 
 @pytest.fixture
@@ -62,6 +65,21 @@ def test_rows_are_those_of_the_whole_index(folder):
     assert len(rows) == table.num_rows == 26
     assert rows.columns("id", "title").equals(table.select(["id", "title"]))
     assert [rows.row(place).to_pylist()[0] for place in range(26)] == table.to_pylist()
+
+
+def test_to_look_at_one_of_many_videos_little_is_read(tmp_path, monkeypatch):
+    """Batches of it are checked as a whole, and the first ones of a training are in as many of them."""
+    (tmp_path / "shards").mkdir()
+    Manifest("raw", 1.0, 32).save(tmp_path)
+    writer = IndexWriter(tmp_path)
+    writer.append([{"id": f"v{n:04d}", "status": "ok", "times": [0.0] * 100} for n in range(2000)])
+    writer.commit()
+    size = sum(path.stat().st_size for path in index_folder(tmp_path).iterdir())
+    read = []
+    pread = os.pread
+    monkeypatch.setattr(os, "pread", lambda *asked: read.append(asked[1]) or pread(*asked))
+    assert len(Corpus.open(tmp_path)["v1234"].times) == 100
+    assert 0 < sum(read) < size / 10
 
 
 def test_a_scan_yields_the_rows_asked_for_once(folder):
@@ -101,3 +119,24 @@ def test_a_part_that_is_merged_can_still_be_read(folder):
     writer.close()
     assert len(list(index_folder(folder).iterdir())) == 1
     assert [video.title for video in corpus][-1] == "t24"
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"status": None},
+        {"id": None},
+        {"times": [0.0, None]},
+        {"tasks": [None]},
+        {"utterances": [None]},
+        {"utterances": [{"start": None, "end": 1.0, "text": "stir"}]},
+        {"utterances": [{"start": 0.0, "end": 1.0, "text": None}]},
+        {"batches": [{"offset": None, "length": 1, "frames": 1, "crc32": 1}]},
+    ],
+)
+def test_values_that_readers_rely_on_are_there(row):
+    whole = {"id": "a", "status": "ok", "times": [0.0], "tasks": None}
+    require_sound(pa.RecordBatch.from_pylist([whole], schema=INDEX_SCHEMA))
+    for rows in (pa.RecordBatch, pa.Table):
+        with pytest.raises(pa.ArrowInvalid, match=r"has no|is missing"):
+            require_sound(rows.from_pylist([whole | row], schema=INDEX_SCHEMA))

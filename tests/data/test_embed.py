@@ -2,9 +2,11 @@
 
 import json
 import os
+import shutil
 import signal
+import time
 from functools import partial
-from threading import Event, Timer
+from threading import Event, Thread
 
 import numpy as np
 import pytest
@@ -16,7 +18,9 @@ from mmcc.corpus import Corpus
 from mmcc.corpus.embeddings import Embedder, open_vectors, stored_encoders
 from mmcc.corpus.find import find_source
 from mmcc.corpus.ingest import IngestSettings, ingest
+from mmcc.corpus.publishing import staged
 from mmcc.corpus.vectors import Wanted, with_vectors
+from mmcc.corpus.verify import verify
 from mmcc.data.embed import embed, embedding_by
 from mmcc.errors import UsageError
 from mmcc.media.video import Sampling
@@ -98,6 +102,45 @@ def alongside(folder, tmp_path):
     return run
 
 
+def test_in_a_bucket_they_are_published_after_the_corpus_and_are_continued(make_clip, tmp_path, s3, monkeypatch):
+    monkeypatch.setenv("MMCC_CACHE", str(tmp_path / "cache"))
+    for name in ("soup", "stew"):
+        make_clip(f"src/{name}.mp4", seconds=2)
+    remote = s3.bucket() / "c"
+
+    def publish(source, before):
+        with embedding_by(remote, [Embedder(COLOURS, partial(map, colours))]) as embedding:
+            with staged(remote) as stage:
+                settings = IngestSettings(Sampling(size=12), encoding="raw")
+                ingest(find_source(source), stage.folder, settings, then=embedding,
+                       published=stage.published, skip_numbers=stage.skip_numbers)  # fmt: skip
+                embedding.wait()
+            assert vectors_of(remote).get("colours", {}).keys() == before
+        return [report.videos for report in embedding.finish(lambda what: lambda ids: ids)]
+
+    assert publish(tmp_path / "src" / "soup.mp4", set()) == [1]
+    shutil.rmtree(tmp_path / "cache")  # as on another machine
+    assert publish(tmp_path / "src", {"soup"}) == [1]
+    found = {video.id: colours(video.frames()).tobytes() for video in Corpus.open(remote)}
+    assert {key: vectors for key, (_, vectors) in vectors_of(remote)["colours"].items()} == found
+    assert len(found) == 2 and not verify(remote).damaged
+    assert not list((tmp_path / "cache" / "staging").rglob("shards/*.arrow")), "they are in the bucket"
+
+
+@pytest.mark.slow  # loads three encoders
+def test_the_commands_embed_in_a_bucket(make_clip, tmp_path, encoder, s3, monkeypatch, capsys):
+    monkeypatch.setenv("MMCC_CACHE", str(tmp_path / "cache"))
+    make_clip("src/soup.mp4", seconds=3)
+    (tmp_path / "src" / "soup.vtt").write_text(CUES)
+    one, two, local = str(s3.bucket() / "one"), str(s3.bucket() / "two"), str(tmp_path / "local")
+    for corpus in (one, local):
+        assert main(["ingest", str(tmp_path / "src"), "-o", corpus, "--encode", encoder]) == 0
+        assert f"{corpus}: 3 frames of 1 video by {encoder}" in capsys.readouterr().out
+    assert main(["ingest", str(tmp_path / "src"), "-o", two, "--size", "12"]) == 0
+    assert main(["embed", two, "--frames", encoder, "--text", "minilm"]) == 0
+    assert vectors_of(one) == vectors_of(two) == vectors_of(local)
+
+
 def test_a_video_is_embedded_before_the_ingest_has_ended(alongside, tmp_path):
     embedded = []
 
@@ -156,15 +199,20 @@ def test_a_stopped_ingest_does_not_wait_for_the_rest(alongside, tmp_path):
     def slow(pictures):
         calls.append(len(pictures))
         begun.set()
-        stopped.wait(10)
+        stopped.wait(120)
         return colours(pictures)
+
+    def go_on_when_told_to_stop(embedding):
+        while not embedding._stopped:
+            time.sleep(0.001)
+        stopped.set()
 
     def then(embedding):
         def one(video, report):
             embedding(video, report)
             if video.id == "soup3":
-                begun.wait(10)
-                Timer(0.1, stopped.set).start()  # the encoder goes on for a while
+                begun.wait(120)
+                Thread(target=go_on_when_told_to_stop, args=[embedding], daemon=True).start()
                 raise KeyboardInterrupt
 
         return one

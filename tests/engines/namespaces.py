@@ -17,6 +17,7 @@ import mmcc
 PORT = 6379
 _NETWORK = "10.77.0"
 _STORE = 100_000_000  # bytes
+_STARTS = 4  # attempts
 # Nodes are given up within two seconds, not half a minute; workers get their share of the cores.
 _HEALTH = (
     '{"health_check_initial_delay_ms": 0, "health_check_period_ms": 500, "health_check_timeout_ms": 500,'
@@ -87,9 +88,13 @@ class Namespaces:
         limits = ("--num-cpus=1", f"--object-store-memory={_STORE}", "--disable-usage-stats")
         temporary = () if name == self.node else (f"--temp-dir={self.folder / 'ray'}",)
         command = ["ip", "netns", "exec", name, "ray", "start", address, *limits, *temporary, *options]
-        done = subprocess.run(
-            command, env=self.environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300
-        )
+        for _ in range(_STARTS):
+            done = subprocess.run(
+                command, env=self.environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300
+            )
+            if "timed out during startup" not in done.stderr:
+                break
+            self.end_all(name)  # the machine was busy for the half minute that Ray waits for itself
         assert done.returncode == 0, done.stdout + done.stderr
 
     def cut(self) -> None:

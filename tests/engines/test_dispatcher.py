@@ -1,6 +1,7 @@
 """Jobs go to ready hosts alone, each has one outcome, and nobody writes where a lost host may still write."""
 
 from collections import deque
+from itertools import chain
 
 import pytest
 from hypothesis import given
@@ -87,8 +88,8 @@ class Cluster:
         return Heard(({"did": job["number"]}, ""))
 
 
-def dispatch(cluster, jobs=5, workers=None, **options):
-    """All outcomes; every process gets a shard of its own, as in ingest."""
+def dispatch(cluster, jobs=5, workers=None, late=(), **options):
+    """All outcomes; every process gets a shard of its own, as in ingest. `late`: how often jobs are not ready yet."""
     shards, shard_of = iter(range(10**6)), {}
 
     def prepare(job, host, fresh):
@@ -97,7 +98,9 @@ def dispatch(cluster, jobs=5, workers=None, **options):
         return {**job, "shard": shard_of[host]}
 
     with Dispatcher(cluster, workers, prepare, clock=cluster.clock, **options) as pool:
-        outcomes = list(pool.run(iter([{"number": number} for number in range(jobs)])))
+        waits = [*late, *[0] * jobs]
+        ready = chain.from_iterable([*[None] * waits[number], {"number": number}] for number in range(jobs))
+        outcomes = list(pool.run(ready))
     assert cluster.stopped == cluster.asked, "no host is left behind"
     assert sorted(outcome.job["number"] for outcome in outcomes) == list(range(jobs)), "one outcome per job"
     return {outcome.job["number"]: outcome for outcome in outcomes}
@@ -118,6 +121,11 @@ def test_whatever_is_lost_each_job_has_one_outcome(choices, jobs, room):
             )
         else:
             assert "is cold" in outcome.reason or f"lost its node {MOST_LOSSES} times" in outcome.reason
+
+
+@given(CHOICES, st.lists(st.integers(0, 4), max_size=5))
+def test_jobs_that_are_not_ready_yet_are_waited_for(choices, late):
+    dispatch(Cluster(choices), len(late), late=late)
 
 
 @given(CHOICES)

@@ -172,6 +172,18 @@ def test_a_cable_is_cut_while_the_raylet_lives(cluster, some, local):
     assert_equal(folder, local)
 
 
+@needs_ray
+def test_a_ray_that_does_not_start_is_told_in_a_line(monkeypatch):
+    def busy(*_, **__):
+        raise Exception("The current node timed out during startup.\nThis could happen because …")
+
+    monkeypatch.setenv("RAY_AUTH_TOKEN", "ours")  # otherwise it is made up, and stays
+    monkeypatch.setattr("ray.init", busy)
+    said = r"could not be started on this machine \(The current node timed out during startup\)"
+    with pytest.raises(UsageError, match=said), RayEngine():
+        pass
+
+
 @pytest.mark.slow
 @needs_ray
 def test_without_an_address_ray_is_started_and_ended_here(tmp_path):
