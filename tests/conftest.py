@@ -3,6 +3,7 @@
 Nothing here loads torch before a test needs it: fixtures import what they use.
 """
 
+import gc
 import os
 
 os.environ["OMP_NUM_THREADS"] = "1"  # before numpy and torch look: nets this small run fastest so, and workers share
@@ -39,6 +40,10 @@ LONGEST_FIRST = (  # folders and files, so that no worker ends long after others
     *("reproduce", "corpus/test_ingest.py", "training", "tools", "demo", "test_docs.py", "benchmarks", "kitchen"),
     *("report", "test_extensions.py", "test_api.py", "cli", "corpus", "evaluation", "media", "objectives"),
 )
+SLOW_FIRST = (  # the same for the slow tests, of which other files are the longest
+    *("engines", "benchmarks/reliability/test_faults.py", "benchmarks/validity", "app", "reproduce"),
+    *("benchmarks", "demo", "training", "test_docs.py", "cli", "corpus"),
+)
 TOGETHER = {  # files that share a fixture that takes seconds run in one worker
     "finished": (
         "evaluation/test_evaluate.py",
@@ -51,6 +56,7 @@ TOGETHER = {  # files that share a fixture that takes seconds run in one worker
         "tools/test_described.py",
         "tools/test_familiar.py",
         "tools/test_stored.py",
+        "tools/test_unshuffle.py",
         "scripts/test_publish_model.py",
     ),
     "made": ("demo/test_demo.py", "report/test_model_report.py"),
@@ -98,14 +104,19 @@ def pytest_terminal_summary(terminalreporter, config: pytest.Config) -> None:
         terminalreporter.write_line(f"{tests} left out: make test-slow runs them (pytest -m slow)")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     choose_examples(items)
-    rank = {TESTS / name: place for place, name in enumerate(LONGEST_FIRST)}
+    first = SLOW_FIRST if config.option.markexpr == "slow" else LONGEST_FIRST
+    rank = {TESTS / name: place for place, name in enumerate(first)}
 
     def place(item: pytest.Item) -> int:
         return min((rank[path] for path in (item.path, *item.path.parents) if path in rank), default=len(rank))
 
     items.sort(key=place)
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()  # half a million objects that stay: each look at them takes a quarter of a second
 
 
 def choose_examples(items: list[pytest.Item]) -> None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from benchmarks.reliability.readers import Reader
 
 FINDINGS = Path(__file__).parents[2] / "tests" / "findings"
-_LIMITS = ("-timeout=20", "-rss_limit_mb=2048", "-max_len=4096", "-print_final_stats=1", "-verbosity=0")
+_LIMITS = ("-timeout=20", "-rss_limit_mb=2048", "-print_final_stats=1", "-verbosity=0")
 _INSTRUMENTED = ["mmcc", "yaml", "zipfile", "csv", "json"]
 
 
@@ -92,7 +92,8 @@ def _fuzz_here(name: str, reader: Reader, seconds: int, kept: Path, folder: Path
             (kept / hashlib.sha256(content).hexdigest()[:12]).write_bytes(content)
             raise
 
-    options = (f"-max_total_time={seconds}", f"-artifact_prefix={kept}/", *_LIMITS)
+    longest = max(4096, 2 * max(map(len, reader.seeds)))
+    options = (f"-max_total_time={seconds}", f"-max_len={longest}", f"-artifact_prefix={kept}/", *_LIMITS)
     atheris.Setup([name, *options, str(folder / "corpus")], try_one)
     atheris.Fuzz()
 

@@ -7,20 +7,29 @@ from __future__ import annotations
 
 import io
 import json
+import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from benchmarks.reliability.samples import CAPTIONS
 from mmcc.arrays import map_array, read_arrays
+from mmcc.corpus import Corpus
+from mmcc.corpus.contents import _END, Contents, Place, assembled, contents_of, part_of
 from mmcc.corpus.crosstask import read_crosstask
 from mmcc.corpus.disk import read_info
 from mmcc.corpus.features import check_features, read_features
-from mmcc.corpus.format import Manifest
+from mmcc.corpus.figures import COLUMNS, figures_of
+from mmcc.corpus.format import INDEX_SCHEMA, SPLITS, Manifest
 from mmcc.corpus.howto100m import read_howto100m
+from mmcc.corpus.index import Part, _rows_of_part
+from mmcc.data.config import DataConfig
+from mmcc.data.segments import NodeTimes
+from mmcc.data.usable import certainly_usable
 from mmcc.data.vocabulary import Vocabulary
 from mmcc.errors import InputError, UsageError
 from mmcc.evaluation.calibration import Calibration
@@ -126,6 +135,58 @@ def _metrics(path: Path) -> None:
     keep_lines_until(path, 1)
 
 
+def _part(path: Path) -> None:
+    """A part of an index, of any content, but with the checksums that belong to it: without them nothing is read."""
+    content = bytearray(path.read_bytes())
+    if len(content) >= _END.size:
+        length, _, mark = _END.unpack(content[-_END.size :])
+        before = zlib.crc32(content[: max(0, len(content) - _END.size - length)])
+        content[-_END.size :] = _END.pack(length, before, mark)
+    _look_at_all(path.parent, bytes(content))
+
+
+def _rows(path: Path) -> None:
+    """The same of a record batch, in a part that has nothing else and is sound."""
+    message, schema = path.read_bytes(), INDEX_SCHEMA.serialize()
+    places = [Place(schema.size, len(message), _ROWS.num_rows, zlib.crc32(message))]
+    told = pa.Table.from_batches([contents_of(_ROWS)])
+    _look_at_all(path.parent, assembled([schema, message], Contents(told, places)))
+
+
+def _look_at_all(folder: Path, content: bytes) -> None:
+    part = Part(0, 0, zlib.crc32(content))
+    place = folder / "index" / part.name
+    place.parent.mkdir(exist_ok=True)
+    place.write_bytes(content)
+    try:
+        corpus = Corpus(folder, Manifest("raw", 1.0, 8), _rows_of_part(folder, part))
+        for name in SPLITS:
+            certainly_usable(*corpus.counts(corpus.split(name)), DataConfig())
+        corpus.with_frames()
+        for _, batch in corpus.scan(corpus.rows(), *COLUMNS):
+            sum(each.words for each in figures_of(np.arange(batch.num_rows), batch))
+        for video in corpus:
+            assert len(NodeTimes.of(video).frames) == len(video.times)
+            repr((video, video.details, video.steps, video.tasks, video._batches))
+    finally:
+        place.unlink()
+
+
+_ROWS = pa.RecordBatch.from_pylist(
+    [
+        {
+            **{"id": "a", "status": "ok", "split": "train", "tasks": ["7"], "source": "a.mp4", "mode": "fast"},
+            **{"duration": 20.0, "decoded": 20.0, "height": 8, "width": 8, "times": [0.0, 1.0, 9.0], "shard": 0},
+            "utterances": [{"start": 0.5, "end": 2.0, "text": "stir"}, {"start": 3.0, "end": 4.0, "text": "[Music]"}],
+            "steps": [{"step": 1, "start": 0.0, "end": 2.0}],
+            "batches": [{"offset": 0, "length": 8, "frames": 3, "crc32": 1}],
+        },
+        {"id": "b", "status": "failed", "reason": "broken", "split": "test"},
+    ],
+    schema=INDEX_SCHEMA,
+)
+
+
 READERS: dict[str, Reader] = {
     **{f"captions-{name}": _captions(name) for name in CAPTIONS},
     "calibration": Reader(lambda path: Calibration.from_json(read_json(path, dict)), "a.json", (_json(_CALIBRATION),)),
@@ -146,6 +207,8 @@ READERS: dict[str, Reader] = {
         (b'{"size": 32, "fit": "crop", "fps": 1.0}',),
         {"config.yaml": b"model: {}\n", "config.json": b"{}"},
     ),
+    "corpus-index": Reader(_part, "part.arrow", (part_of([_ROWS]), part_of([_ROWS, _ROWS.slice(1)]))),
+    "corpus-rows": Reader(_rows, "rows.arrow", (_ROWS.serialize().to_pybytes(),)),
     "crosstask": Reader(
         lambda path: read_crosstask(path.parent.parent),
         "annotations/1_abcdefghijk.csv",

@@ -15,10 +15,10 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from benchmarks.common import Figure, Figures, command_line, finish
 from benchmarks.scale.invented import make_corpus, make_ingested, peak_gb
@@ -117,14 +117,20 @@ def _count_words(folder: Path) -> Cost:
 
 
 def _first_batch(folder: Path) -> Cost:
-    return _batches(folder)[0]
+    start, batches = _batches(folder, 1)
+    assert len(next(batches)) == BATCH
+    return _cost(start)
 
 
 def _next_batches(folder: Path) -> Cost:
-    return _batches(folder)[1]
+    _, batches = _batches(folder, 1 + BATCHES)
+    next(batches)
+    start = time.process_time()
+    assert sum(1 for _ in batches) == BATCHES
+    return _cost(start, BATCHES)
 
 
-def _batches(folder: Path) -> tuple[Cost, Cost]:
+def _batches(folder: Path, steps: int) -> tuple[float, Iterator[Any]]:
     """As a resumed training has them: with a vocabulary, after the videos of both kinds are known."""
     from mmcc.corpus import Corpus
     from mmcc.data.config import DataConfig
@@ -135,12 +141,20 @@ def _batches(folder: Path) -> tuple[Cost, Cost]:
     corpus, words = Corpus.open(folder), Vocabulary(["bader"])
     start = time.process_time()
     videos, _ = (UsableVideos(corpus, purpose, DataConfig()) for purpose in ("train", "validation"))
-    sampler = SegmentSampler(videos, 0)
-    batches = training_batches(sampler, words, start_step=0, steps=1 + BATCHES, batch_size=BATCH)
-    assert len(next(batches)) == BATCH
-    first, start = _cost(start), time.process_time()
-    assert sum(1 for _ in batches) == BATCHES
-    return first, _cost(start, BATCHES)
+    return start, training_batches(SegmentSampler(videos, 0), words, start_step=0, steps=steps, batch_size=BATCH)
+
+
+def _assess(folder: Path) -> Cost:
+    """What a new run says before it begins; its vocabulary is another line."""
+    from mmcc.corpus import Corpus
+    from mmcc.data.config import DataConfig
+    from mmcc.data.segments import UsableVideos
+    from mmcc.training.readiness import assess
+
+    videos = UsableVideos(Corpus.open(folder), "train", DataConfig())
+    start = time.process_time()
+    assert assess(videos, None, None, BATCH).frames
+    return _cost(start)
 
 
 def _inspect(folder: Path) -> Cost:
@@ -175,6 +189,7 @@ MEASURES: dict[str, Callable[[Path], Cost]] = {
     "opening": _open,
     "splits": _split,
     "the vocabulary": _count_words,
+    "the check of a new run": _assess,
     "the first batch after opening": _first_batch,
     "a batch after that": _next_batches,
     "inspect": _inspect,

@@ -2,12 +2,14 @@
 
 A video lasts 6.5 minutes on average. It has a frame per second and an utterance of six words every 3.5 seconds, 110 of
 them, as HowTo100M has clips; a row takes 10 KB. Its frames are those of one of a few real videos in one real shard, so
-what is read of them is in memory. The parts of the index are as large as the merging of an ingest leaves them.
+what is read of them is in memory. The parts of the index are as large as the merging of an ingest leaves them. After
+12,000 videos the same ones follow under other names: to invent a million takes far longer than to measure them.
 """
 
 from __future__ import annotations
 
 from base64 import urlsafe_b64encode
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ import pyarrow as pa
 from mmcc.corpus.adding import adding_to, complete
 from mmcc.corpus.find import find_source
 from mmcc.corpus.format import INDEX_SCHEMA, Manifest, shard_path, split_of
+from mmcc.corpus.index import write_whole_index
 from mmcc.corpus.plan import fingerprint_of, row_of
 from mmcc.corpus.shards import BATCH_FRAMES, FrameRun, ShardWriter
 from mmcc.media.jpeg import encode_jpeg
@@ -25,21 +28,28 @@ SIDE, QUALITY, REAL_VIDEOS = 128, 90, 4
 MEDIAN_SECONDS, SPREAD, LONGEST = 320.0, 0.63, 2400  # a log-normal distribution with a mean of 390
 BETWEEN, WORDS, KINDS_OF_WORDS, SENTENCES = 3.5, 6, 30_000, 100_000
 AT_ONCE = 1000  # rows that are made together
-ROWS_OF_A_PART = 12_000  # 128 MB
+DIFFERENT = 12_000  # videos: 128 MB of rows
 
 
 def make_corpus(folder: Path, videos: int) -> Path:
     """A corpus of invented videos."""
-    (folder / "shards").mkdir(parents=True)
+    for name in ("shards", "index"):
+        (folder / name).mkdir(parents=True)
     manifest = Manifest("jpeg", 1.0, SIDE, quality=QUALITY)
-    runs, sentences = _write_frames(folder), _sentences()
+    write_whole_index(folder, _all_rows(videos, _write_frames(folder), _sentences()))
     with adding_to(folder, manifest) as index:
-        for first in range(0, videos, AT_ONCE):
-            index.append_batch(_rows(first, min(AT_ONCE, videos - first), runs, sentences))
-            if (first + AT_ONCE) % ROWS_OF_A_PART == 0:
-                index.commit()
+        pass  # nothing more: it seals the shard
     complete(folder, manifest, index)
     return folder
+
+
+def _all_rows(videos: int, runs: list[list[FrameRun]], sentences: pa.Array) -> Iterator[pa.RecordBatch]:
+    made: dict[tuple[int, int], dict[str, pa.Array]] = {}
+    for first in range(0, videos, AT_ONCE):
+        like = first % DIFFERENT, min(AT_ONCE, videos - first)
+        if like not in made:
+            made[like] = _content(*like, runs, sentences)
+        yield _rows(first, like[1], made[like])
 
 
 def make_ingested(source: Path, folder: Path, videos: int) -> None:
@@ -98,24 +108,34 @@ def _sentences() -> pa.Array:
     return pa.array([" ".join(each) for each in words[chosen]])
 
 
-def _rows(first: int, count: int, runs: list[list[FrameRun]], sentences: pa.Array) -> pa.RecordBatch:
+def _rows(first: int, count: int, content: dict[str, pa.Array]) -> pa.RecordBatch:
+    """Videos that nobody else is named as, of content that others may have, too."""
+    ids = [_id(first + number) for number in range(count)]
+    columns: dict[str, Any] = {
+        **content,
+        "id": ids,
+        "split": [split_of(each) for each in ids],
+        "source": [f"/data/howto100m/videos/{each}.mp4" for each in ids],
+        "captions": [f"/data/howto100m/captions/{each}.csv" for each in ids],
+    }
+    arrays = [pa.array(columns.get(field.name, [None] * count), field.type) for field in INDEX_SCHEMA]
+    return pa.RecordBatch.from_arrays(arrays, schema=INDEX_SCHEMA)
+
+
+def _content(first: int, count: int, runs: list[list[FrameRun]], sentences: pa.Array) -> dict[str, pa.Array]:
+    """All columns but those that tell one video from another."""
     rng = np.random.default_rng([2, first])
     seconds = np.clip(rng.lognormal(np.log(MEDIAN_SECONDS), SPREAD, count), 32, LONGEST)
     frames = (seconds // BATCH_FRAMES * BATCH_FRAMES).astype(np.int64)  # so that a video is made of whole batches
     said = (frames / BETWEEN).astype(np.int64)
-    ids = [_id(first + number) for number in range(count)]
     start = _within(said) * BETWEEN + rng.uniform(0, 0.5, said.sum())
     utterances = [start, start + 3.0, sentences.take(rng.integers(0, SENTENCES, said.sum()))]
     of = rng.integers(0, len(runs), count)
     pieces = [run for video, length in zip(of, frames, strict=True) for run in runs[video][: length // BATCH_FRAMES]]
     columns: dict[str, Any] = {
-        "id": ids,
         "status": ["ok"] * count,
         "title": ["How to make it at home"] * count,
-        "split": [split_of(each) for each in ids],
         "tasks": [[]] * count,
-        "source": [f"/data/howto100m/videos/{each}.mp4" for each in ids],
-        "captions": [f"/data/howto100m/captions/{each}.csv" for each in ids],
         "caption_kind": ["automatic"] * count,
         "mode": ["fast"] * count,
         "duration": seconds,
@@ -129,8 +149,7 @@ def _rows(first: int, count: int, runs: list[list[FrameRun]], sentences: pa.Arra
         "batches": _lists(frames // BATCH_FRAMES, _structs("batches", list(np.array(pieces, np.int64).T))),
         "fingerprint": ["12345678.1700000000000000000+12345.1700000000000000000"] * count,
     }
-    arrays = [pa.array(columns.get(field.name, [None] * count), field.type) for field in INDEX_SCHEMA]
-    return pa.RecordBatch.from_arrays(arrays, schema=INDEX_SCHEMA)
+    return {name: pa.array(values, INDEX_SCHEMA.field(name).type) for name, values in columns.items()}
 
 
 def _id(number: int) -> str:

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
 
-BLOCK = 1 << 16  # nodes: 32 MB of 128 dims at a time
+BLOCK = 1 << 13  # nodes: 4 MB of 128 dims at a time
 GAP = 1.0  # seconds between the sides of a change: what is nearer is one moment
 _ROUNDING = 1e-6  # seconds
 _AT_FIRST = 64  # times as many candidates as hits: neighbouring seconds score alike

@@ -31,6 +31,8 @@ from mmcc.media.confinement import confine
 Job = dict[str, Any]
 Report = Callable[[float, float | None], None]  # seconds of media done, and the total if it is known
 
+NO_MORE: Job = {}  # no job is empty; None is one that is not ready yet
+_LATER_SECONDS = 0.05  # until a job that was not ready is asked for again
 _OUT_OF_MEMORY = "out of memory"
 _LONGEST_LINE = 256 << 20  # bytes; the answer for a day of video stays far below
 _PR_SET_PDEATHSIG = 1  # of <linux/prctl.h>
@@ -123,22 +125,24 @@ class WorkerPool:
             if number not in self._workers:
                 self._workers[number] = self._start(number)
 
-    def run(self, jobs: Iterator[Job]) -> Iterator[Outcome]:
-        """Outcomes as they arrive, in no particular order; each job has exactly one.
+    def run(self, jobs: Iterator[Job | None]) -> Iterator[Outcome]:
+        """Outcomes as they arrive, in no particular order; each job has exactly one. None instead of a job: the next
+        one is not ready yet.
 
         Raises OutputError as soon as a worker cannot write its output.
         """
         waiting = True
         while True:
+            later = False
             for number in range(self._count):
-                if waiting and (number not in self._workers or self._workers[number].job is None):
-                    job = next(jobs, None)
-                    waiting = job is not None
-                    if job is not None:
+                if waiting and not later and (number not in self._workers or self._workers[number].job is None):
+                    job = next(jobs, NO_MORE)
+                    waiting, later = job is not NO_MORE, job is None
+                    if job:
                         self.give(job, number)
-            if not any(worker.job for worker in self._workers.values()):
+            if not later and not any(worker.job for worker in self._workers.values()):
                 return
-            yield from self.wait()
+            yield from self.wait(_LATER_SECONDS if later else math.inf)
 
     def give(self, job: Job, number: int = 0) -> None:
         """Give a job to a worker that has none; a new process takes the place of one that has ended or is worn."""

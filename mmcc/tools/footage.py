@@ -245,12 +245,12 @@ def _of_files(model: ToolModel, source: Path, cache: Cache, skipped: list[Skippe
         raise InputError(source, cause, "Choose a corpus of such vectors, or a model of images.")
     found = find_source(source)
     skipped += found.skipped
-    how = [str(stored_size(model)), model.fit, f"{model.fps:g}"]
+    how, alone = [str(stored_size(model)), model.fit, f"{model.fps:g}"], source.is_file()
     for item in found.items:
         if item.media is not None:
             file = stored_name(item.media)
             key = [file, fingerprint_of(item), *how, item.id, json.dumps([item.tasks, item.steps])]
-            name = item.media.name if source.is_file() else inner_name(item.media, source)
+            name = item.media.name if alone else inner_name(item.media, source)
             yield _ToRead(name, storable(file), item, found, cache.place("footage", key))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -37,9 +37,22 @@ def training_vectors(model: ToolModel, corpus: Corpus) -> Corpus | None:
     return opened if isinstance(opened, VectorCorpus) else None
 
 
-@lru_cache(4)
+# None stands for the corpus itself. It is not kept here: whoever reads a large corpus opens it again from time to time,
+# to be rid of the videos that it keeps.
+_known: WeakKeyDictionary[Corpus, dict[tuple[Wanted | None, Wanted | None], Corpus | None]] = WeakKeyDictionary()
+
+
 def _opened(corpus: Corpus, frames: Wanted | None, text: Wanted | None) -> Corpus:
     """With those of the vectors wanted that it has of all its videos."""
+    known = _known.setdefault(corpus, {})
+    if (frames, text) not in known:
+        opened = _open(corpus, frames, text)
+        known[frames, text] = None if opened is corpus else opened
+    found = known[frames, text]
+    return corpus if found is None else found
+
+
+def _open(corpus: Corpus, frames: Wanted | None, text: Wanted | None) -> Corpus:
     kept: dict[str, Wanted] = {}
     for name, wanted in (("frames", frames), ("text", text)):
         if wanted is not None:

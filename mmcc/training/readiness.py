@@ -9,10 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from math import ceil
 from pathlib import Path
 
-from mmcc.corpus.vectors import stored_manifest
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from mmcc.corpus.contents import said_in, seen_in
+from mmcc.corpus.vectors import VectorCorpus, stored_manifest
 from mmcc.data.segments import NodeTimes, UsableVideos
 from mmcc.data.splits import some_of
 from mmcc.data.vocabulary import Vocabulary
@@ -107,35 +111,60 @@ def assess(
     videos: UsableVideos, held_out: UsableVideos | None, vocabulary: Vocabulary | None, batch_size: int
 ) -> Readiness:
     """Count what the training videos have."""
-    frames = utterances = segments = 0
-    seconds = 0.0
-    texts: set[str] = set()
-    compared = set(some_of(videos.ids, _COMPARED))
-    for video in videos.ids:
-        nodes = NodeTimes.of(videos.corpus[video])
-        first, last = videos.cutter.bounds(nodes)
-        lasts = last - first
-        seconds += lasts
-        segments += ceil(lasts / videos.config.segment_seconds)
-        frames += len(nodes.frames)
-        utterances += len(nodes.texts)
-        if video in compared:
-            texts.update(text.lower() for text in nodes.texts)
+    seen, said, texts = _nodes_of(videos)
+    lasts = np.where(seen.count > 0, seen.last - seen.first, said.last - said.first) + 1 / videos.corpus.manifest.fps
     return Readiness(
         videos=len(videos.ids),
         training_videos=len(videos.ids) + len(videos.unusable),
         unusable=videos.why_unusable(),
         without_captions=list(videos.unusable.values()).count("no captions"),
         validation=len(held_out.ids) if held_out else 0,
-        hours=seconds / 3600,
-        frames=frames,
-        utterances=utterances,
+        hours=float(lasts.sum()) / 3600,
+        frames=int(seen.count.sum()),
+        utterances=int(said.count.sum()),
         texts=len(texts),
         vocabulary=None if vocabulary is None else len(vocabulary) - len(Vocabulary([])),
-        segments=segments,
+        segments=int(np.ceil(lasts / videos.config.segment_seconds).sum()),
         batch_size=batch_size,
         has_sound=stored_manifest(videos.corpus).encoding != "float32",
     )
+
+
+class _Nodes:
+    """Of every video [V]: how many nodes it has, and when the first and the last are."""
+
+    def __init__(self, videos: int) -> None:
+        self.count = np.zeros(videos, np.int64)
+        self.first, self.last = np.full(videos, np.inf), np.full(videos, -np.inf)
+
+    def add(self, video: NDArray[np.int64], times: NDArray[np.float64]) -> None:
+        """The video of each node, and its time."""
+        np.add.at(self.count, video, 1)
+        np.minimum.at(self.first, video, times)
+        np.maximum.at(self.last, video, times)
+
+
+def _nodes_of(videos: UsableVideos) -> tuple[_Nodes, _Nodes, set[str]]:
+    """Frames, utterances with words, and what some of them say."""
+    seen, said = _Nodes(len(videos.ids)), _Nodes(len(videos.ids))
+    texts: set[str] = set()
+    chosen = set(some_of(videos.ids, _COMPARED))
+    compared = np.array([video in chosen for video in videos.ids], bool)
+    if isinstance(videos.corpus, VectorCorpus):  # whose frames are in another corpus, and may be of an earlier state
+        for number, video in enumerate(videos.ids):
+            nodes = NodeTimes.of(videos.corpus[video])
+            seen.add(np.full(len(nodes.frames), number), nodes.frames)
+            said.add(np.full(len(nodes.centres), number), nodes.centres)
+            texts.update(text.lower() for text in nodes.texts if compared[number])
+        return seen, said, texts
+    for numbers, batch in videos.corpus.scan(videos.ids, "times", "utterances"):
+        frames, utterances = seen_in(batch), said_in(batch)
+        seen.add(numbers[frames.rows], frames.times)
+        said.add(numbers[utterances.rows], utterances.times)
+        assert utterances.texts is not None
+        taken = utterances.texts.filter(pa.array(compared[numbers[utterances.rows]]))
+        texts.update(text.lower() for text in taken.to_pylist())
+    return seen, said, texts
 
 
 def check(found: Readiness, corpus: Path, *, anyway: bool, say: Callable[[str], None]) -> None:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmcc.evaluation.search import SearchableNodes, best_apart, changes, hide_near, scores_of
+from mmcc.evaluation.search import BLOCK, SearchableNodes, best_apart, changes, hide_near, scores_of
 
 
 def nodes_of(lengths, dims=4, seed=0):
@@ -36,6 +36,21 @@ def test_scores_in_blocks_are_inner_products(block):
     query = nodes.pi[3]
     expected = [sum(float(a) * float(b) for a, b in zip(row, query, strict=True)) for row in nodes.pi]
     assert scores_of(nodes.pi, query, block).tolist() == pytest.approx(expected, abs=1e-6)
+
+
+def test_few_megabytes_of_nodes_are_in_memory_at_a_time():
+    read = []
+
+    class Rows:
+        def __len__(self):
+            return 3 * BLOCK + 1
+
+        def __getitem__(self, which):
+            read.append(len(range(len(self))[which]))
+            return np.zeros((read[-1], 128), np.float32)
+
+    assert len(scores_of(Rows(), np.zeros(128, np.float32))) == sum(read) == 3 * BLOCK + 1
+    assert max(read) * 128 * 4 <= 4 << 20
 
 
 @given(

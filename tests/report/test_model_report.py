@@ -25,7 +25,9 @@ from mmcc.tools.model import open_model
 from mmcc.tools.transitions import find_changes
 from mmcc.tools.unshuffle import unshuffle_footage
 from tests.corpus.test_corpus import build
+from tests.demo.tiny_demo import TINY
 
+whole_demo = pytest.mark.slow  # it takes a quarter of a minute to make, and the slow tests make it anyway
 NASTY = "<script>alert('x')</script>\" onload=\"y & <b>"
 
 
@@ -62,6 +64,7 @@ def scene(made) -> ReportContext:
     )
 
 
+@whole_demo
 def test_the_page_has_all_its_parts(page):
     for part in ("What was measured", "What comes next", "Cycles", "Transitions", "Shuffled steps", "Neurons"):
         assert part in page.text
@@ -69,6 +72,7 @@ def test_the_page_has_all_its_parts(page):
     assert sum(tag == "svg" for tag, _ in page.seen) >= 2
 
 
+@whole_demo
 def test_the_page_needs_nothing_from_outside(page):
     links = [
         value for _, a in page.seen for name, value in a.items() if name in ("href", "src", "srcset", "xlink:href")
@@ -81,15 +85,18 @@ def test_the_page_needs_nothing_from_outside(page):
     assert policy.startswith("default-src 'none'") and "img-src data:" in policy
 
 
+@whole_demo
 def test_the_page_is_small_enough_to_send(made):
     assert (made.out / "report.html").stat().st_size < 10_000_000
 
 
+@whole_demo
 def test_every_picture_says_what_it_shows(page):
     pictures = [attributes for tag, attributes in page.seen if tag == "img"]
     assert pictures and all(attributes.get("alt") is not None for attributes in pictures)
 
 
+@whole_demo
 def test_a_report_of_a_run_with_figures_at_hand(made, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("MMCC_CACHE", str(tmp_path / "cache"))
     out = tmp_path / "report.html"
@@ -102,12 +109,14 @@ def test_a_report_of_a_run_with_figures_at_hand(made, tmp_path, monkeypatch, cap
     assert "to match each frame with the words spoken with it" in text
 
 
+@whole_demo
 def test_its_own_corpus_says_what_it_was_trained_on(made, page):
     count = len(videos_for(Corpus.open(made.out / "corpus"), "train", 0.05))
     assert f"from {count} narrated videos" in page.text and "which it has not seen" in page.text
     assert "What it is shown here" not in page.text
 
 
+@whole_demo
 def test_another_corpus_does_not_say_what_it_was_trained_on(made, tmp_path, monkeypatch):
     monkeypatch.setenv("MMCC_CACHE", str(tmp_path / "cache"))
     out, other = tmp_path / "report.html", tmp_path / "other"
@@ -120,9 +129,10 @@ def test_another_corpus_does_not_say_what_it_was_trained_on(made, tmp_path, monk
     )
     assert "test videos of other." in text
     assert "A corpus of 2,400 videos (48 pixels, 1 a second), according to the model’s own record." in text
-    assert "What it is shown hereother: 24 videos" in text
+    assert f"What it is shown hereother: {TINY.videos} videos" in text
 
 
+@whole_demo
 @pytest.mark.parametrize(
     ("arguments", "code", "told"),
     [
@@ -193,6 +203,7 @@ def test_a_timeline_has_a_cell_for_each_moment():
     assert shades == ["0.143", "1.000", "0.286"]
 
 
+@whole_demo
 def test_sections_of_a_corpus_without_steps(scene, monkeypatch):
     bare = [replace(each, video=without_labels(each.video)) for each in scene.footage]
     monkeypatch.setitem(scene.__dict__, "footage", bare)
@@ -207,6 +218,7 @@ def without_labels(video):
     return bare
 
 
+@whole_demo
 def test_at_most_sixty_videos_spread_over_all_are_shown(scene, monkeypatch):
     assert [each.video.id for each in scene.footage] == list(scene.ids)  # few enough
     monkeypatch.setattr(examples, "_VIDEOS", 3)
@@ -215,6 +227,7 @@ def test_at_most_sixty_videos_spread_over_all_are_shown(scene, monkeypatch):
     assert [each.video.id for each in fewer.footage] == [ids[0], ids[len(ids) // 3], ids[2 * len(ids) // 3]]
 
 
+@whole_demo
 def test_cycles_are_those_that_the_tool_finds(scene):
     found = find_cycles(scene.model, scene.footage, scene.cache)
     page = Page("".join(cycles(scene).blocks))
@@ -230,6 +243,7 @@ def test_cycles_are_those_that_the_tool_finds(scene):
     assert len({walk.footage.name for walk in good}) == len(good)
 
 
+@whole_demo
 def test_transitions_are_those_that_the_tool_finds(scene):
     found = find_changes(scene.model, scene.footage, scene.cache)
     page = Page("".join(transitions(scene).blocks))
@@ -240,6 +254,7 @@ def test_transitions_are_those_that_the_tool_finds(scene):
     assert f"in {len(found.videos) - len(found.notes)} of {len(found.videos)} videos" in page.text
 
 
+@whole_demo
 def test_orders_are_those_that_the_tool_finds(scene):
     usable = [each for each in scene.footage if 4 <= len(each.video.steps) <= 10]
     found = {each.name: unshuffle_footage(scene.model, each, scene.cache) for each in usable}
@@ -252,6 +267,7 @@ def test_orders_are_those_that_the_tool_finds(scene):
     assert 1 <= len(shown) <= 4 and "The worst" in page.text
 
 
+@whole_demo
 def test_next_steps_are_those_that_the_tool_ranks(scene):
     page = Page("".join(nexts(scene).blocks))
     tasks = scene.corpus.tasks
@@ -271,6 +287,7 @@ def test_next_steps_are_those_that_the_tool_ranks(scene):
     assert asked and f"The first step is right for {right} of {asked} clips." in page.text
 
 
+@whole_demo
 def test_what_the_tools_refuse_is_said(scene, made):
     model = open_model(made.out / "runs/cross_modal", "last")
     context = ReportContext(model, scene.corpus, scene.ids, scene.cache)
@@ -278,6 +295,7 @@ def test_what_the_tools_refuse_is_said(scene, made):
     assert said.startswith('<p class="note">The model ') and "cannot follow cycles" in said
 
 
+@whole_demo
 def test_the_headline_is_a_sentence(made):
     found = json.loads((made.out / "evaluations/mmcc+.json").read_text())
     assert "are among them (chance:" in headline(found)

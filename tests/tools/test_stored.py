@@ -1,8 +1,10 @@
 """Stored vectors answer as the pictures would; the tools take a model of heads like any other."""
 
+import gc
 import importlib.util
 import json
 import shutil
+import weakref
 
 import numpy as np
 import pytest
@@ -64,6 +66,21 @@ def test_vectors_of_other_times_or_another_encoder_are_not_used(heads, tmp_path)
     assert stored_vectors(model, corpus, video) is corpus
     assert training_vectors(model, corpus) is not None
     assert stored_vectors(open_model("kitchen"), Corpus.open(heads.corpus), video).manifest.encoding != "float32"
+
+
+@pytest.mark.parametrize("kept", ["corpus", "plain"])
+def test_a_corpus_is_freed_as_soon_as_nobody_reads_it(heads, kept):
+    """Whoever reads a large one opens it again from time to time, to be rid of what it keeps."""
+    model, corpus = open_model(heads.run), Corpus.open(getattr(heads, kept))
+    opened = stored_vectors(model, corpus, corpus[corpus.ids[0]])
+    assert opened is stored_vectors(model, corpus, corpus[corpus.ids[0]]), "it is opened once"
+    freed = [weakref.ref(each) for each in (corpus, opened)]
+    gc.disable()  # it would find cycles, too, but some gigabytes later
+    try:
+        del corpus, opened
+        assert [each() for each in freed] == [None, None]
+    finally:
+        gc.enable()
 
 
 def test_a_bar_moves_while_the_encoder_is_at_work(heads, tmp_path):

@@ -39,6 +39,14 @@ def test_the_figures_by_hand(vectors_corpus):
     assert assess(videos, None, None, 3) == replace(found, validation=0, vocabulary=None)
 
 
+def test_no_video_is_opened_to_be_counted(vectors_corpus, monkeypatch):
+    videos = UsableVideos(vectors_corpus, "train", DataConfig())
+    expected = assess(videos, None, None, 3)
+    fresh = UsableVideos(Corpus.open(vectors_corpus.path), "train", DataConfig())
+    monkeypatch.setattr(Corpus, "__getitem__", lambda *_: pytest.fail("a video was opened"))
+    assert assess(fresh, None, None, 3) == expected
+
+
 def test_enough_of_everything_is_said_in_three_lines():
     assert PLENTY.problems == PLENTY.warnings == ()
     assert PLENTY.lines() == [

@@ -59,9 +59,9 @@ def test_every_case_changes_its_file_and_is_the_same_every_time(tmp_path):
 
 
 def test_the_judge_tells_what_is_silent_from_what_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(corruption, "PATIENCE", 1.0)
     found = run_cases([target(tmp_path, careful)], share=0.5)
     assert {outcome for outcome, _ in found.values()} == {"refused"}
+    monkeypatch.setattr(corruption, "PATIENCE", 4.0)  # others must answer within it on a busy machine, too
     found = run_cases([target(tmp_path, hurried)])
     by_kind = {(case.file, case.kind, case.number): outcome for case, (outcome, _) in found.items()}
     assert by_kind["a.txt", "flip", 0] == by_kind["a.txt", "swap", 0] == by_kind["a.txt", "cut", 1] == "silent"

@@ -41,9 +41,13 @@ def test_what_is_torn_right_after_a_kill_counts(tmp_path):
     assert found.outcomes["other"] > 0 and "half a file" in " ".join(found.told)
 
 
+@pytest.fixture(scope="module")
+def jobs(tmp_path_factory) -> dict[str, Job]:
+    return {job.name: job for job in corpus_jobs(tmp_path_factory.mktemp("world") / "made")}
+
+
 @pytest.mark.parametrize("name", ["merge", "compact", "embed"])
-def test_a_few_kills_lose_nothing(tmp_path, name):
-    jobs = {job.name: job for job in corpus_jobs(tmp_path / "world")}
+def test_a_few_kills_lose_nothing(jobs, tmp_path, name):
     assert set(jobs) <= set(KILLED)
     found = kill_often(jobs[name], tmp_path / "a", 3, chance())
     assert found.kills >= 3 and not found.told, found.told
