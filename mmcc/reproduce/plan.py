@@ -4,8 +4,9 @@ Every objective has the same number of training steps. RA and TAP start from the
 steps, and have half as many of their own: they predict its features, which must be as good as those they are compared
 with. "λ2 = 0 after pre-training" starts from a cross-modal model that takes half of its steps. MMCC is the paper's
 objective at the kitchen's size (`mmcc.yaml`), MMCC+ is `mmcc_plus.yaml`; the baselines' files have the same size. With
-a pretrained encoder all of them read its vectors through the same kind of head, and MMCC+ is `pretrained.yaml`. Two
-rows with the same settings are one run.
+a pretrained encoder all of them read its vectors through the same kind of head, and MMCC+ is `pretrained.yaml`; on a
+corpus of feature vectors MMCC+ has the weights of losses of `features.yaml`, with as many frames and members as all
+others. Two rows with the same settings are one run.
 """
 
 from __future__ import annotations
@@ -82,6 +83,7 @@ class Footage:
     corpus: str  # its fingerprint
     fps: float = 1.0
     encoder: str | None = None  # a pretrained one, whose vectors the corpus holds; None: all learn to see from scratch
+    vectors: bool = False  # whether its frames are feature vectors, not pictures
 
 
 @dataclass(frozen=True)
@@ -247,6 +249,8 @@ def _seen(config: str, footage: Footage) -> tuple[str, list[str]]:
     changes = []
     if config == "ra" and footage.fps < 1:  # no frame has another a second later: it predicts the next
         changes += [f"data.frame_rates=[{footage.fps:g}]", f"objective.seconds={1 / footage.fps:g}"]
+    if footage.vectors and config == "mmcc_plus":
+        return "features", [*changes, *_AS_MANY_FRAMES]
     if footage.encoder is None:
         return config, changes
     head = to_mapping(load_config("pretrained").model)["frame_encoder"] | {"name": footage.encoder}
@@ -254,6 +258,10 @@ def _seen(config: str, footage: Footage) -> tuple[str, list[str]]:
     return "pretrained" if config == "mmcc_plus" else config, changes
 
 
+# Of a training step of the other objectives, so that all have the same effort.
+_AS_MANY_FRAMES = (
+    *("data.frame_rates=[0.125]", "data.max_frames=16", "objective.cross_modal.sigma=3", "model.members=1"),
+)
 # Settings that do not affect a run's final checkpoint.
 _INDIFFERENT = {"imports", *(f"train.{name}" for name in ("device", "workers", "keep", "log_every", "compile"))}
 

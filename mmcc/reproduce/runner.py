@@ -69,7 +69,8 @@ class Runner:
         self.imagenet = imagenet  # weights of a ResNet-18; None: the network of the extra
         opened = with_vectors(Corpus.open(corpus), frames=Wanted(encoder) if encoder else None)
         self.videos = EvaluationVideos(opened, most_training=budget.arrow_videos)
-        self.footage = Footage(self.videos.fingerprint, opened.manifest.fps, encoder)
+        vectors = opened.manifest.encoding == "float32" and encoder is None
+        self.footage = Footage(self.videos.fingerprint, opened.manifest.fps, encoder, vectors)
         self.store = Store(out / "results")
         self.findings = Findings(training_videos=self.videos.training_total)
         self.trained: dict[tuple[str, int], Trained] = {}

@@ -15,6 +15,7 @@ from mmcc.training.config import differences, load_config
 from tests.reproduce.tiny_reproduction import TINY
 
 CORPUS = Footage("corpus")
+VECTORS = Footage("corpus", vectors=True)
 EMBEDDED = Footage("corpus", fps=0.5, encoder="efficientnet-lite0?size=128&grid=4")
 ROWS = list(runs())
 GRID = [name for name in ROWS if "/" in name]
@@ -239,6 +240,23 @@ def test_mmcc_plus_on_an_encoder_is_the_shipped_configuration():
     shipped = load_config("pretrained")
     assert differences(shipped, plan_job(plan.PLUS, 0, FULL, EMBEDDED).config).keys() <= steps
     assert differences(shipped, plan_job(plan.PLUS, 0, FULL, other).config).keys() <= {*steps, name}
+
+
+@pytest.mark.parametrize("name", [name for name in ROWS if name not in plan.WIDTHS])
+def test_on_feature_vectors_only_mmcc_plus_has_other_settings_and_no_more_frames_or_members(name):
+    job, from_pixels = plan_job(name, 0, FULL, VECTORS), plan_job(name, 0, FULL, CORPUS)
+    changed = {key for key in differences(job.config, from_pixels.config) if not key.startswith("model.frame_encoder")}
+    if job.file != "features":
+        assert job.file == from_pixels.file and not changed
+        return
+    assert from_pixels.file == "mmcc_plus"
+    assert changed <= {"objective.lambda1", "objective.lambda1_start", "objective.cycle_ratio"} | {
+        "objective.direction_ratio",
+        "objective.direction.contrast",
+    }
+    shipped, row = load_config("features").objective, job.config.objective
+    if name == plan.PLUS:
+        assert dataclasses.replace(row, cross_modal=shipped.cross_modal) == shipped
 
 
 def test_an_encoder_that_is_not_trained_has_no_width():

@@ -26,6 +26,7 @@ def problem(call):
 def test_every_shipped_configuration_loads():
     assert shipped_configs() == [
         "cross_modal",
+        "features",
         "memdpc",
         "mmcc",
         "mmcc_plus",
@@ -117,7 +118,10 @@ def test_a_mistake_on_the_command_line(override):
 
 def test_no_such_file():
     error = problem(lambda: load_config("papre"))
-    assert "no such configuration" in error.cause and "cross_modal, memdpc, mmcc, mmcc_plus, paper" in error.remedy
+    assert (
+        "no such configuration" in error.cause
+        and "cross_modal, features, memdpc, mmcc, mmcc_plus, paper" in error.remedy
+    )
 
 
 def test_an_empty_file_is_the_defaults(tmp_path):
