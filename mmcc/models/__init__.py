@@ -4,7 +4,6 @@ from mmcc.models.anticipator import Anticipator
 from mmcc.models.attention import log_attention, soft_attention
 from mmcc.models.config import ModelConfig
 from mmcc.models.encoders import register_frame_encoder
-from mmcc.models.ensemble import Ensemble
 from mmcc.models.memdpc import MemDPC
 from mmcc.models.model import MMCC
 from mmcc.models.nodes import TEXT, VISION, BatchLike, Nodes
@@ -18,7 +17,6 @@ __all__ = [
     "VISION",
     "Anticipator",
     "BatchLike",
-    "Ensemble",
     "MemDPC",
     "ModelConfig",
     "Network",

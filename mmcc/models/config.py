@@ -16,13 +16,10 @@ class ModelConfig:
     frame_encoder: FrameEncoderSettings = field(default_factory=FrameResNetSettings)  # by name, with its own settings
     text_encoder: TextEncoderSettings = field(default_factory=BagOfWordsSettings)  # by name, with its own settings
     memory: bool = False  # h: a state that has also seen what came before; doubles the work of g in the direction loss
-    members: int = 1  # models trained side by side whose mean answers: each costs as much again (docs/training.md)
     predictor_rank: int = 0  # of g as one linear map; 0: the paper's four layers, which need thousands of videos
 
     def __post_init__(self) -> None:
         if self.dims < 1:
             raise ValueError(f"model.dims is {self.dims}; it must be at least 1")
-        if self.members < 1:
-            raise ValueError(f"model.members is {self.members}; it must be at least 1")
         if self.predictor_rank < 0:
             raise ValueError(f"model.predictor_rank is {self.predictor_rank}; it must be at least 0")

@@ -22,7 +22,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 from torch import Tensor
 
 from mmcc.models.config import ModelConfig
-from mmcc.models.ensemble import mmcc_model
+from mmcc.models.model import MMCC
 from mmcc.models.nodes import BatchLike, Nodes
 from mmcc.models.registry import Network
 from mmcc.objectives.config import CycleConfig
@@ -64,7 +64,7 @@ class Identity(NamedTuple):
 
 
 def _mmcc_model(model: ModelConfig, objective: Any, vocabulary_size: int) -> Network:
-    return mmcc_model(model, vocabulary_size)
+    return MMCC(model, vocabulary_size)
 
 
 def _no_weights(objective: Any, time: TrainingTime) -> Weights:

@@ -5,7 +5,7 @@ steps, and have half as many of their own: they predict its features, which must
 with. "λ2 = 0 after pre-training" starts from a cross-modal model that takes half of its steps. MMCC is the paper's
 objective at the kitchen's size (`mmcc.yaml`), MMCC+ is `mmcc_plus.yaml`; the baselines' files have the same size. With
 a pretrained encoder all of them read its vectors through the same kind of head, and MMCC+ is `pretrained.yaml`; on a
-corpus of feature vectors MMCC+ has the weights of losses of `features.yaml`, with as many frames and members as all
+corpus of feature vectors MMCC+ has the weights of losses of `features.yaml`, with as many frames and dims as all
 others. Two rows with the same settings are one run.
 """
 
@@ -250,7 +250,7 @@ def _seen(config: str, footage: Footage) -> tuple[str, list[str]]:
     if config == "ra" and footage.fps < 1:  # no frame has another a second later: it predicts the next
         changes += [f"data.frame_rates=[{footage.fps:g}]", f"objective.seconds={1 / footage.fps:g}"]
     if footage.vectors and config == "mmcc_plus":
-        return "features", [*changes, *_AS_MANY_FRAMES]
+        return "features", [*changes, *_SAME_EFFORT]
     if footage.encoder is None:
         return config, changes
     head = to_mapping(load_config("pretrained").model)["frame_encoder"] | {"name": footage.encoder}
@@ -258,10 +258,8 @@ def _seen(config: str, footage: Footage) -> tuple[str, list[str]]:
     return "pretrained" if config == "mmcc_plus" else config, changes
 
 
-# Of a training step of the other objectives, so that all have the same effort.
-_AS_MANY_FRAMES = (
-    *("data.frame_rates=[0.125]", "data.max_frames=16", "objective.cross_modal.sigma=3", "model.members=1"),
-)
+# Frames of a training step and dims as those of the other objectives.
+_SAME_EFFORT = ("data.frame_rates=[0.125]", "data.max_frames=16", "objective.cross_modal.sigma=3", "model.dims=128")
 # Settings that do not affect a run's final checkpoint.
 _INDIFFERENT = {"imports", *(f"train.{name}" for name in ("device", "workers", "keep", "log_every", "compile"))}
 

@@ -176,7 +176,7 @@ def _drawn(model: ToolModel, corpus: Corpus, at: int, neuron: Neuron) -> dict[st
     from mmcc.evaluation.neurons import pictures_of
     from mmcc.models.encoders import ResNetEncoder
 
-    encoder, own = _encoder(model.adapter, neuron.neuron)
+    encoder = _encoder(model.adapter)
     arrays: dict[str, NDArray[Any]] = {}
     for number, place in enumerate(_spread(neuron.frames)):
         shown_1HWC = pictures_of(corpus, [place])
@@ -184,22 +184,16 @@ def _drawn(model: ToolModel, corpus: Corpus, at: int, neuron: Neuron) -> dict[st
         if isinstance(encoder, ResNetEncoder):
             seen_1HWC = shown_1HWC if model.assumed else at_size(shown_1HWC, model.size)
             stage = next(stage for side, stage in _STAGES if min(seen_1HWC.shape[1:3]) >= side)
-            map_11HW = torch.from_numpy(grad_cam(encoder, seen_1HWC, own, stage=stage))[None]
+            map_11HW = torch.from_numpy(grad_cam(encoder, seen_1HWC, neuron.neuron, stage=stage))[None]
             arrays[f"map {at} {number}"] = F.interpolate(map_11HW, shown_1HWC.shape[1:3], mode="bilinear")[0, 0].numpy()
     return arrays
 
 
-def _encoder(adapter: ModelAdapter, neuron: int) -> tuple[nn.Module | None, int]:
-    """The encoder that gives this neuron of z, and the neuron's number there. An ensemble has an encoder for each
-    member; RA and TAP have a second, frozen one, which only gives π."""
-    from mmcc.models.ensemble import members_of
-
+def _encoder(adapter: ModelAdapter) -> nn.Module | None:
+    """The encoder that gives z. RA and TAP have a second, frozen one, which only gives π."""
     model: Any = getattr(adapter, "model", None)
-    if not hasattr(model, "frame_encoders"):
-        return None, neuron
-    members = members_of(model)
-    member, own = divmod(neuron, model.config.dims) if len(members) > 1 else (0, neuron)
-    return next(iter(members[member].frame_encoders()), None), own
+    encoders: list[nn.Module] = model.frame_encoders() if hasattr(model, "frame_encoders") else []
+    return next(iter(encoders), None)
 
 
 def _spread(frames: Sequence[Place]) -> list[Place]:

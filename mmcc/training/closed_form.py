@@ -31,7 +31,6 @@ from torch import Tensor, nn
 from mmcc.data.loader import read_frames
 from mmcc.data.segments import NodeTimes, UsableVideos
 from mmcc.errors import InputError
-from mmcc.models.ensemble import Ensemble
 from mmcc.models.model import MMCC
 from mmcc.models.nodes import TEXT, VISION
 from mmcc.models.pretrained_encoders import VectorHead
@@ -53,9 +52,6 @@ _MOST = 40_000  # frames or utterances to fit on
 def start_in_closed_form(model: Network, videos: UsableVideos) -> None:
     """Set every weight of a model whose encoders are linear heads on stored vectors; its whitening must be fitted."""
     heads = {name: getattr(getattr(model, f"{name}_encoder", None), "head", None) for name in ("frame", "text")}
-    if isinstance(model, Ensemble):
-        cause = "all members would start in closed form from the same weights, and stay alike"
-        raise InputError("model.members", cause, "Leave model.members at 1, or set train.start to random.")
     linear = all(isinstance(head, VectorHead) and len(head.layers) == 1 for head in heads.values())
     if not isinstance(model, MMCC) or not linear or not model.config.predictor_rank:
         cause = "closed_form is for linear heads on pretrained encoders, and predictors with a rank"

@@ -28,7 +28,6 @@ from mmcc.data.segments import SegmentSampler, UsableVideos
 from mmcc.data.vocabulary import Vocabulary
 from mmcc.errors import Diverged, InputError
 from mmcc.models.encoders import load_published_weights
-from mmcc.models.ensemble import members_of
 from mmcc.models.registry import Network
 from mmcc.models.weights import WeightsError
 from mmcc.objectives.spec import spec_of
@@ -331,9 +330,6 @@ def build_model(config: Config, vocabulary_size: int, world: ProcessGroup) -> Ne
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(config.train.seed)
         model = spec_of(config.objective).model(config.model, config.objective, vocabulary_size)
-    if len(members_of(model)) != config.model.members:
-        cause = f"the objective {config.objective.name} trains a model of its own, which has no members"
-        raise InputError("model.members", cause, "Leave model.members at 1.")
     if config.train.frame_weights is not None:
         for encoder in model.frame_encoders():
             load_published_weights(encoder, Path(config.train.frame_weights))

@@ -11,7 +11,6 @@ import torch
 from torch import Tensor
 
 from mmcc.data.batch import Batch
-from mmcc.models.ensemble import members_of
 from mmcc.models.nodes import Nodes
 from mmcc.models.registry import Network
 from mmcc.objectives.losses import Losses, Weights
@@ -72,19 +71,10 @@ class Stepper:
         return figures | {"lr": lr}, stops > 0
 
     def _losses(self, batch: Batch, weights: Weights) -> Losses:
-        """Encoders in the configured precision, losses in fp32: similarities divided by 0.1 need its digits. Of an
-        ensemble, the mean over its members, each of which draws random numbers of its own."""
-        members = members_of(self.model)
-        losses = [self._losses_of(member, number, batch, weights) for number, member in enumerate(members)]
-        if len(losses) == 1:
-            return losses[0]
-        terms = {name: torch.stack([each.terms[name] for each in losses]).mean() for name in losses[0].terms}
-        return Losses(torch.stack([each.total for each in losses]).mean(), terms)
-
-    def _losses_of(self, member: Network, number: int, batch: Batch, weights: Weights) -> Losses:
+        """Encoders in the configured precision, losses in fp32: similarities divided by 0.1 need its digits."""
         with torch.autocast(self.world.device.type, torch.bfloat16, enabled=self.config.precision == "bf16"):
-            nodes: dict[str, Nodes] = member(batch)
-        return self._loss(member, nodes, batch, weights, SampleRng(self.config.seed, batch.samples, step=number))
+            nodes: dict[str, Nodes] = self.model(batch)
+        return self._loss(self.model, nodes, batch, weights, SampleRng(self.config.seed, batch.samples))
 
     def _pull_back(self) -> None:
         """The gradient of anchor · |w - first w|²."""

@@ -243,7 +243,7 @@ def test_mmcc_plus_on_an_encoder_is_the_shipped_configuration():
 
 
 @pytest.mark.parametrize("name", [name for name in ROWS if name not in plan.WIDTHS])
-def test_on_feature_vectors_only_mmcc_plus_has_other_settings_and_no_more_frames_or_members(name):
+def test_on_feature_vectors_only_mmcc_plus_has_other_settings_and_no_more_frames_or_dims(name):
     job, from_pixels = plan_job(name, 0, FULL, VECTORS), plan_job(name, 0, FULL, CORPUS)
     changed = {key for key in differences(job.config, from_pixels.config) if not key.startswith("model.frame_encoder")}
     if job.file != "features":

@@ -143,7 +143,5 @@ def test_what_has_no_closed_form_is_refused(stills, tmp_path):
     for change in ("model.predictor_rank=0", "model.frame_encoder.head=mlp"):
         with pytest.raises(InputError, match="closed_form is for linear heads"):
             train(corpus, tmp_path / "run", settings(name, change), anyway=True, say=lambda line: None)
-    with pytest.raises(InputError, match=r"model\.members: all members would start in closed form"):
-        train(corpus, tmp_path / "run", settings(name, "model.members=2"), anyway=True, say=lambda line: None)
     with pytest.raises(InputError, match=r"model\.dims"):
         train(corpus, tmp_path / "run", settings(name, "model.dims=3"), anyway=True, say=lambda line: None)
