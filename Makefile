@@ -16,7 +16,7 @@ test: .venv/installed
 test-slow: .venv/slow
 	$(BIN)/python -m pytest -n auto --maxprocesses 8 -m slow
 
-# All of it takes about an hour; SECONDS is for the search by coverage. What it finds is in build/findings.
+# All of it takes about an hour and a half; SECONDS is for the search by coverage. What it finds is in build/findings.
 fuzz: .venv/fuzz
 	$(BIN)/python -m pytest -n auto --maxprocesses 8 -m hypothesis --hypothesis-profile=fuzz
 	$(BIN)/python -m benchmarks.reliability.fuzz --seconds $(or $(SECONDS),1200)

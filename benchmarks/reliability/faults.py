@@ -16,6 +16,7 @@ os.environ["OMP_NUM_THREADS"] = "1"  # before numpy and torch look: forked child
 
 import runpy
 import shutil
+import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -33,6 +34,7 @@ from tests.power_cut import moments, recording
 
 LOST, BUG, TORN = "another result", "exit 1 or a signal", "torn in between"
 BAD = (LOST, BUG, TORN)
+_MEMORY = Path("/dev/shm")  # what survives a power cut is worked out here, so no flush need reach a disk
 
 
 class Found(NamedTuple):
@@ -49,12 +51,14 @@ def main(arguments: Sequence[str] | None = None) -> list[Figure]:
     parser.add_argument("--only", help="comma-separated names of jobs")
     options = parser.parse_args(arguments)
     figures = Figures()
-    with TemporaryDirectory(prefix="faults-") as name:
+    with TemporaryDirectory(prefix="faults-", dir=_MEMORY if _MEMORY.is_dir() else None) as name:
         for job in make_jobs(Path(name), options.only.split(",") if options.only else ()):
+            begun = time.monotonic()
             found = try_all(job, Path(name) / job.name, every=options.every)
             for line in found.told:
                 print(line)
             done = sum(found.outcomes.values())
+            print(f"{job.name}: {done:,} faults in {time.monotonic() - begun:.0f} s", flush=True)
             for outcome in BAD:
                 bad = found.outcomes[outcome]
                 figures.equal(f"{job.name}: {outcome}, of {done:,} faults at {found.events} events", bad, 0)

@@ -41,6 +41,7 @@ from mmcc.media.transcripts import index_caption_json, read_csv, read_json
 LATEST = 3_600_000.0  # seconds; a later time is a mistake, and arithmetic with 1e308 overflows
 LETTERS_PER_SECOND = 15.0  # of ordinary speech; for cues whose end is unusable
 LARGEST = 1 << 28  # bytes; one video's captions never come near, and a larger file would fill the memory
+LONGEST = 100_000  # letters of one cue: almost two hours of speech, and nobody knows what of it was said when
 
 __all__ = ["Cue", "Word", "looks_automatic", "parse_captions", "read_captions"]
 
@@ -170,12 +171,16 @@ def _parse(data: bytes, name: str, video_id: str | None) -> list[Cue]:
     suffix = PurePath(name).suffix.lower()
     opening = text[:1000].lstrip()
     if suffix == ".json" or (opening[:1] in ("{", "[") and suffix not in (".srt", ".vtt")):
-        return cues_from_shown(read_json(text, name, video_id))
-    if suffix == ".csv" or _CSV_HEADER.match(opening):
-        return cues_from_shown(read_csv(text, name))
-    shown = _timing_cues(text)
-    if not shown and not opening.startswith("WEBVTT"):
-        raise InputError(name, "is empty" if not opening else "has no captions in a known format", REMEDY)
+        shown = read_json(text, name, video_id)
+    elif suffix == ".csv" or _CSV_HEADER.match(opening):
+        shown = read_csv(text, name)
+    else:
+        shown = _timing_cues(text)
+        if not shown and not opening.startswith("WEBVTT"):
+            raise InputError(name, "is empty" if not opening else "has no captions in a known format", REMEDY)
+    if (longest := max([len(cue.text) for cue in shown], default=0)) > LONGEST:
+        remedy = f"Split it into captions with times of their own, each of {LONGEST:,} letters at most."
+        raise InputError(name, f"has a caption of {longest:,} letters", remedy)
     return cues_from_shown(shown)
 
 

@@ -137,6 +137,8 @@ def open_footage(
         try:
             footage += _of_corpus(model, source) if is_corpus(source) else _of_files(model, source, cache, skipped)
         except InputError as error:
+            if len(sources) == 1:
+                raise  # with its remedy apart, as programs read it
             skipped.append(Skipped(storable(error.path), f"{error.cause}. {error.remedy}".strip()))
     to_read = list(dict.fromkeys(each for each in footage if isinstance(each, _ToRead)))
     read = dict(zip(to_read, _read_all(to_read, model, cache, progress), strict=True))

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mmcc.errors import InputError
-from mmcc.media.captions import Cue, clean, looks_automatic, parse_captions, read_captions
+from mmcc.media.captions import LONGEST, Cue, clean, looks_automatic, parse_captions, read_captions
 from mmcc.media.utterances import to_utterances
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data"
@@ -194,6 +194,22 @@ def test_a_missing_file_a_folder_and_a_stale_span_are_input_errors(tmp_path):
     for path, span in [(tmp_path / "no.srt", None), (tmp_path, None), (table, (0, 3)), (table, (-1, 1))]:
         with pytest.raises(InputError):
             read_captions(path, span)
+
+
+@pytest.mark.parametrize(
+    ("name", "layout"),
+    [
+        ("a.srt", "1\n00:00:01,000 --> 00:00:20,000\n{}\n"),
+        ("a.csv", 'start,end,text\n1.0,20.0,"{}"\n'),
+        ("a.json", '{{"start": [1.0], "end": [20.0], "text": ["{}"]}}'),
+    ],
+)
+def test_a_caption_that_nobody_could_say_is_refused(name, layout):
+    """A line of 200 MB would be in the index, and on every page about its video."""
+    assert len(parse_captions(layout.format("a " * (LONGEST // 2)).encode(), name)) == 1
+    with pytest.raises(InputError, match=f"has a caption of {LONGEST + 2:,} letters") as refused:
+        parse_captions(layout.format("a " * (LONGEST // 2) + "bc").encode(), name)
+    assert refused.value.remedy.startswith("Split it")
 
 
 def test_a_valid_file_without_speech_is_not_an_error():

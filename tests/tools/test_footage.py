@@ -186,6 +186,12 @@ def test_nothing_usable_is_refused(cache, tmp_path, name):
         open_footage(open_model("kitchen"), [tmp_path / name], cache)
 
 
+def test_the_only_source_is_refused_with_its_cause_and_its_remedy_apart(cache, tmp_path):
+    with pytest.raises(InputError) as refused:
+        open_footage(open_model("kitchen"), [tmp_path / "gone.mp4"], cache)
+    assert (refused.value.cause, refused.value.remedy) == ("no such file or folder", "Check the path.")
+
+
 @pytest.mark.parametrize(
     ("others", "said"), [(0, ""), (1, "1 other input was skipped too."), (3, "3 other inputs were skipped too.")]
 )
