@@ -145,7 +145,9 @@ class Nearest:
 
     def __init__(self, folder: Path) -> None:
         faiss = import_module("faiss")
-        self._index = faiss.read_index(str(folder / INDEX), faiss.IO_FLAG_ONDISK_SAME_DIR | faiss.IO_FLAG_READ_ONLY)
+        with without_chatter():  # it tells where the lists were when they were written
+            flags = faiss.IO_FLAG_ONDISK_SAME_DIR | faiss.IO_FLAG_READ_ONLY
+            self._index = faiss.read_index(str(folder / INDEX), flags)
         self._index.nprobe = min(self._index.nlist, max(_PROBED_LEAST, round(self._index.nlist * _PROBED_SHARE)))
 
     def candidates(self, query_D: Floats, count: int) -> NDArray[np.int64]:
