@@ -180,12 +180,12 @@ def parent_of(process):
     return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
 
 
-# Of few frames, as if they were many: compressed vectors in small shards.
+# Of few frames, as if they were many: compressed vectors in small shards, so that both nodes come to have some.
 SEARCH = """
 import sys
 from mmcc.cli.main import main
 from mmcc.tools import nearest, search_index
-nearest.SHARD_NODES, search_index.FAISS_ABOVE = 60, 1
+nearest.SHARD_NODES, search_index.FAISS_ABOVE = 6, 1
 sys.exit(main(["search", "kitchen", *sys.argv[1:], "--text", "add the sugar", "--json"]))
 """
 
