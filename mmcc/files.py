@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import platform
 import shutil
 import threading
 from collections.abc import Iterator
@@ -40,10 +41,11 @@ def writing(path: Path) -> Iterator[None]:
 def replacing(path: Path, *, durable: bool = True, shared: bool = False) -> Iterator[Path]:
     """A draft to write to, which takes the file's place when the block ends; until then the old file stays.
 
-    `durable`: survive a power cut, at the price of two flushes. `shared`: several threads or processes may write this
-    file at the same time, so each needs a draft of its own; otherwise a draft that a killed process left is replaced.
+    `durable`: survive a power cut, at the price of two flushes. `shared`: several threads, processes or machines may
+    write this file at the same time, so each needs a draft of its own; otherwise a draft that a killed process left is
+    replaced.
     """
-    own = f".{os.getpid()}-{threading.get_ident()}" if shared else ""
+    own = f".{platform.node()}-{os.getpid()}-{threading.get_ident()}" if shared else ""
     draft = draft_of(path, own)
     _create(draft)
     try:

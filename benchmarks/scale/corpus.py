@@ -21,7 +21,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from benchmarks.common import Figure, Figures, command_line, finish
-from benchmarks.scale.invented import make_corpus, make_ingested, peak_gb
+from benchmarks.scale.invented import ENCODER, add_vectors, make_corpus, make_ingested, peak_gb
 
 BATCH, BATCHES = 64, 20
 SHORT = 2.0  # seconds, up to which a measurement is repeated
@@ -47,6 +47,8 @@ def main(arguments: Sequence[str] | None = None) -> list[Figure]:
     with TemporaryDirectory(dir=options.folder) as name:
         for videos in options.videos:
             corpus = make_corpus(Path(name) / "corpus", videos)
+            if any(what.endswith("vectors") for what in options.only):
+                add_vectors(corpus)
             for what in (each for each in options.only if each != "a re-run of ingest"):
                 costs[what, videos] = measured(what, corpus)
                 print(f"{videos:>9,} videos: {what:<28} {costs[what, videos]}", flush=True)
@@ -157,6 +159,21 @@ def _assess(folder: Path) -> Cost:
     return _cost(start)
 
 
+def _assess_vectors(folder: Path) -> Cost:
+    """The same where the vectors of an encoder take the place of frames."""
+    from mmcc.corpus import Corpus
+    from mmcc.corpus.vectors import Wanted, with_vectors
+    from mmcc.data.config import DataConfig
+    from mmcc.data.segments import UsableVideos
+    from mmcc.training.readiness import assess
+
+    corpus = with_vectors(Corpus.open(folder), frames=Wanted(ENCODER.name))
+    videos = UsableVideos(corpus, "train", DataConfig())
+    start = time.process_time()
+    assert assess(videos, None, None, BATCH).frames
+    return _cost(start)
+
+
 def _inspect(folder: Path) -> Cost:
     from mmcc.corpus import Corpus
     from mmcc.corpus.summary import summarize
@@ -190,6 +207,7 @@ MEASURES: dict[str, Callable[[Path], Cost]] = {
     "splits": _split,
     "the vocabulary": _count_words,
     "the check of a new run": _assess,
+    "the check of a new run on vectors": _assess_vectors,
     "the first batch after opening": _first_batch,
     "a batch after that": _next_batches,
     "inspect": _inspect,

@@ -4,6 +4,7 @@ A video lasts 6.5 minutes on average. It has a frame per second and an utterance
 them, as HowTo100M has clips; a row takes 10 KB. Its frames are those of one of a few real videos in one real shard, so
 what is read of them is in memory. The parts of the index are as large as the merging of an ingest leaves them. After
 12,000 videos the same ones follow under other names: to invent a million takes far longer than to measure them.
+Vectors of an encoder may be added, as an embedding leaves them.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from mmcc.corpus import Corpus
 from mmcc.corpus.adding import adding_to, complete
+from mmcc.corpus.embeddings import FOLDER, Encoder, content_of, describe
 from mmcc.corpus.find import find_source
 from mmcc.corpus.format import INDEX_SCHEMA, Manifest, shard_path, split_of
 from mmcc.corpus.index import write_whole_index
@@ -29,6 +32,7 @@ MEDIAN_SECONDS, SPREAD, LONGEST = 320.0, 0.63, 2400  # a log-normal distribution
 BETWEEN, WORDS, KINDS_OF_WORDS, SENTENCES = 3.5, 6, 30_000, 100_000
 AT_ONCE = 1000  # rows that are made together
 DIFFERENT = 12_000  # videos: 128 MB of rows
+ENCODER = Encoder("invented", "0" * 64, "frames", 64)  # few dims: none of its vectors is read here
 
 
 def make_corpus(folder: Path, videos: int) -> Path:
@@ -50,6 +54,48 @@ def _all_rows(videos: int, runs: list[list[FrameRun]], sentences: pa.Array) -> I
         if like not in made:
             made[like] = _content(*like, runs, sentences)
         yield _rows(first, like[1], made[like])
+
+
+def add_vectors(folder: Path) -> None:
+    """Vectors of the frames of an invented corpus, by id as an embedding writes them: those of one real video."""
+    corpus, place = Corpus.open(folder), folder / FOLDER / ENCODER.folder
+    for name in ("shards", "index"):
+        (place / name).mkdir(parents=True)
+    describe(place, ENCODER)
+    writer = ShardWriter(shard_path(place, 0))
+    for time in range(LONGEST):
+        writer.add("real", float(time), np.ones(ENCODER.dims, np.float32).tobytes())
+    runs = writer.finish("real")
+    writer.close()
+    frames = np.zeros(len(corpus), np.int64)
+    for numbers, batch in corpus.scan(corpus.ids, "times"):
+        frames[numbers] = np.diff(batch.column("times").offsets.to_numpy())
+    first = dict(zip(frames.tolist(), corpus.ids, strict=True))  # one of each length, on which the content depends
+    content = {length: content_of(corpus[video], "frames") for length, video in first.items()}
+    places = range(0, len(corpus), AT_ONCE)
+    rows = (_vectors(corpus.ids[at : at + AT_ONCE], frames[at : at + AT_ONCE], runs, content) for at in places)
+    write_whole_index(place, rows)
+    manifest = Manifest("float32", 1.0, ENCODER.dims, "", "embedding")
+    with adding_to(place, manifest) as index:
+        pass
+    complete(place, manifest, index)
+
+
+def _vectors(
+    ids: list[str], frames: np.ndarray[Any, np.dtype[np.int64]], runs: list[FrameRun], content: dict[int, str]
+) -> pa.RecordBatch:
+    pieces = [run for length in frames.tolist() for run in runs[: length // BATCH_FRAMES]]
+    columns: dict[str, Any] = {
+        "id": ids,
+        "status": ["ok"] * len(ids),
+        "tasks": [[]] * len(ids),
+        "mode": ["embedding"] * len(ids),
+        "times": _lists(frames, pa.array(_within(frames).astype(np.float64))),
+        "shard": np.zeros(len(ids), np.int32),
+        "batches": _lists(frames // BATCH_FRAMES, _structs("batches", list(np.array(pieces, np.int64).T))),
+        "fingerprint": [content[length] for length in frames.tolist()],
+    }
+    return _batch(columns, len(ids))
 
 
 def make_ingested(source: Path, folder: Path, videos: int) -> None:
@@ -118,6 +164,10 @@ def _rows(first: int, count: int, content: dict[str, pa.Array]) -> pa.RecordBatc
         "source": [f"/data/howto100m/videos/{each}.mp4" for each in ids],
         "captions": [f"/data/howto100m/captions/{each}.csv" for each in ids],
     }
+    return _batch(columns, count)
+
+
+def _batch(columns: dict[str, Any], count: int) -> pa.RecordBatch:
     arrays = [pa.array(columns.get(field.name, [None] * count), field.type) for field in INDEX_SCHEMA]
     return pa.RecordBatch.from_arrays(arrays, schema=INDEX_SCHEMA)
 

@@ -87,7 +87,7 @@ class _Compaction:
         latest = np.zeros(self._table.num_rows, bool)
         latest[list(latest_positions(self._table).values())] = True
         self._latest = latest
-        lost = [row for row in lost_frames(folder, self._table) if latest[row]]
+        lost = [row for row in lost_frames(folder, self._table.to_batches()) if latest[row]]
         self._sizes = {number: shard_path(folder, number).stat().st_size for number in shard_numbers(folder)}
         named = ranges_of(self._table.select(["shard", "batches"]).filter(pa.array(latest)))
         unsound = set(self._table.column("shard").take(pa.array(lost, pa.int64())).to_pylist())

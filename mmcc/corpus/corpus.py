@@ -133,7 +133,8 @@ class Corpus:
     def lost(self, elsewhere: Mapping[int, int] | None = None) -> dict[str, str]:
         """The videos whose frames are no longer on disk, with the reason; of damage within a file it knows nothing.
         `elsewhere`: shards that need not be on disk, with their sizes."""
-        lost = lost_frames(self.path, self._rows.columns("shard", "batches"), elsewhere)
+        batches = (batch for _, batch in self._rows.scan(np.arange(len(self._rows)), "shard", "batches"))
+        lost = lost_frames(self.path, batches, elsewhere)
         if not lost:
             return {}
         places = self._rows.places[np.isin(self._rows.places, list(lost))]

@@ -121,10 +121,18 @@ def open_vectors(corpus: Corpus, encoder: Encoder) -> Corpus:
 
 def content_of(video: Video, reads: Modality) -> str:
     """Identifies what vectors are computed from: the frames by their files, times and shape, or the texts."""
-    content: list[Any] = [utterance.text for utterance in video.utterances]
     if reads == "frames":
-        times = hashlib.sha256(video.times.tobytes()).hexdigest()
-        content = [video.details["fingerprint"], video.details["height"], video.details["width"], times]
+        details = video.details
+        return content_of_frames(details["fingerprint"], details["height"], details["width"], video.times)
+    return _digest([utterance.text for utterance in video.utterances])
+
+
+def content_of_frames(fingerprint: str | None, height: int | None, width: int | None, times: Times) -> str:
+    """The same, from the columns of a row."""
+    return _digest([fingerprint, height, width, hashlib.sha256(times.tobytes()).hexdigest()])
+
+
+def _digest(content: list[Any]) -> str:
     return hashlib.sha256(json.dumps(content).encode("utf-8", "surrogatepass")).hexdigest()
 
 

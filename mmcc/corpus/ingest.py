@@ -85,7 +85,7 @@ def ingest(
         source = settings.part.select(source) if settings.part else source
         with adding_to(folder, manifest) as index:
             before = open_index(folder)[1]
-            plan = make_plan(source, before, settings.transcribe, lost_frames(folder, before, published))
+            plan = make_plan(source, before, settings.transcribe, lost_frames(folder, before.to_batches(), published))
             index.append(plan.rows)
             number, progress = next_shard(folder, before) + skip_numbers, begin(len(plan.todo))
             with _Run(folder, manifest, settings, index, plan, number, progress, then) as run:

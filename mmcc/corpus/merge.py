@@ -129,7 +129,7 @@ def _open(folder: Path) -> _Opened:
     if not manifest.complete:
         raise InputError(folder, "is not finished (a command is writing it, or was stopped)", _WHOLE)
     positions = set(latest_positions(table).values())
-    lost = {why for row, why in lost_frames(folder, table).items() if row in positions}
+    lost = {why for row, why in lost_frames(folder, table.to_batches()).items() if row in positions}
     if lost:
         raise InputError(folder, f"has lost frames ({min(lost)})", f"{_WHOLE[:-1]}: it reads them anew.")
     return _Opened(folder, manifest, table)

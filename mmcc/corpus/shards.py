@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
@@ -141,32 +141,30 @@ def next_shard(folder: Path, table: pa.Table) -> int:
 def ends_of_shards(table: pa.Table) -> dict[int, int]:
     """Where the last frames that rows name end, by shard."""
     ends: dict[int, int] = {}
-    for shard, end in zip(*_ends_of_rows(table), strict=True):
+    for shard, end in _ends_of_rows(table.to_batches()):
         if end:
             ends[shard] = max(ends.get(shard, 0), end)
     return ends
 
 
-def _ends_of_rows(table: pa.Table) -> tuple[list[int], list[int]]:
+def _ends_of_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[int, int]]:
     """The shard of each row's frames, and where they end in it; 0 if it has none."""
-    shards: list[int] = []
-    ends: list[int] = []
-    for batch in table.select(["shard", "batches"]).to_batches():
+    for batch in batches:
         runs, rows = pc.list_flatten(batch.column("batches")), pc.list_parent_indices(batch.column("batches"))
         end = np.zeros(batch.num_rows, np.int64)
         stop = pc.add(runs.field("offset"), runs.field("length"))
         np.maximum.at(end, rows.to_numpy(zero_copy_only=False), stop.to_numpy(zero_copy_only=False))
-        shards += pc.fill_null(batch.column("shard"), -1).to_pylist()
-        ends += end.tolist()
-    return shards, ends
+        yield from zip(pc.fill_null(batch.column("shard"), -1).to_pylist(), end.tolist(), strict=True)
 
 
-def lost_frames(folder: Path, table: pa.Table, elsewhere: Mapping[int, int] | None = None) -> dict[int, str]:
+def lost_frames(
+    folder: Path, rows: Iterable[pa.RecordBatch], elsewhere: Mapping[int, int] | None = None
+) -> dict[int, str]:
     """Rows whose frames are no longer there, with the reason: their shard is missing, or shorter than it was.
     `elsewhere`: shards that need not be in the folder, with their sizes."""
     sizes = {**(elsewhere or {}), **shard_sizes(folder)}
     lost = {}
-    for row, (shard, end) in enumerate(zip(*_ends_of_rows(table), strict=True)):
+    for row, (shard, end) in enumerate(_ends_of_rows(rows)):
         if end > sizes.get(shard, 0):
             name = shard_path(folder, shard).name
             lost[row] = f"shards/{name} {'is too short' if shard in sizes else 'is missing'}"

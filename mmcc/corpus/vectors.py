@@ -9,7 +9,7 @@ Shapes: k utterances, F dims.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from mmcc.corpus.contents import SpanCounts
 from mmcc.corpus.corpus import Corpus, Video
-from mmcc.corpus.embeddings import Encoder, Floats, Modality, content_of, find_encoder, open_vectors
+from mmcc.corpus.embeddings import Encoder, Floats, Modality, content_of, content_of_frames, find_encoder, open_vectors
 from mmcc.corpus.format import Manifest
 from mmcc.errors import InputError
 
@@ -67,6 +67,20 @@ class VectorCorpus(Corpus):
         seen, said = super().counts(ids)
         return (seen if self._frame_vectors is None else self._frame_vectors.counts(ids)[0]), said
 
+    def scan_vectors(self, ids: Sequence[str]) -> Iterator[tuple[NDArray[np.int64], pa.RecordBatch]]:
+        """As `scan`: the times of the vectors in place of the frames; InputError if a video was ingested again since
+        it was embedded. `scan` itself reads the index of the pictures."""
+        assert self._frame_vectors is not None and self.frame_encoder is not None
+        present = np.zeros(len(ids), "S64")  # of each video: what its vectors must have been computed from
+        for numbers, batch in self.scan(ids, "fingerprint", "height", "width", "times"):
+            present[numbers] = [content_of_frames(*each) for each in _pictures_in(batch)]
+        for numbers, batch in self._frame_vectors.scan(ids, "fingerprint", "times"):
+            embedded = batch.column("fingerprint").to_pylist()
+            for number, content, now in zip(numbers.tolist(), embedded, present[numbers].tolist(), strict=True):
+                if content != now.decode():
+                    raise _ingested_again(self.path, ids[number], self.frame_encoder)
+            yield numbers, batch.select(["times"])
+
     def with_frames(self) -> list[str]:
         """Those that have vectors in their place."""
         if self._frame_vectors is None:
@@ -96,8 +110,7 @@ class _Vectors(NamedTuple):
         """The row of vectors that belongs to a video's present content."""
         found = self.stored[video.id]
         if found.details["fingerprint"] != content_of(video, self.encoder.reads):
-            problem = f"{video.id} has been ingested again since it was embedded, so it has no"
-            raise _not_embedded(self.path, self.encoder.name, self.encoder.reads, problem)
+            raise _ingested_again(self.path, video.id, self.encoder)
         return found
 
 
@@ -141,6 +154,20 @@ def _find(corpus: Corpus, wanted: Wanted, reads: Modality) -> Encoder:
         problem = "has only those of another version, no" if other else "has no"
         raise _not_embedded(corpus.path, wanted.name, reads, problem)
     return encoder
+
+
+def _pictures_in(batch: pa.RecordBatch) -> Iterator[tuple[str | None, int | None, int | None, NDArray[np.float64]]]:
+    """What vectors of rows are computed from."""
+    times = batch.column("times")
+    values = times.values.to_numpy(zero_copy_only=False)
+    spans = zip(times.offsets.to_pylist(), times.offsets.to_pylist()[1:], strict=False)
+    told = (batch.column(name).to_pylist() for name in ("fingerprint", "height", "width"))
+    return zip(*told, (values[first:last] for first, last in spans), strict=True)
+
+
+def _ingested_again(path: Path, video: str, encoder: Encoder) -> InputError:
+    problem = f"{video} has been ingested again since it was embedded, so it has no"
+    return _not_embedded(path, encoder.name, encoder.reads, problem)
 
 
 def _not_embedded(path: Path, name: str, reads: Modality, problem: str) -> InputError:

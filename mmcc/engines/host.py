@@ -42,7 +42,7 @@ class Hello(NamedTuple):
 class Heard(NamedTuple):
     """What a host has to say."""
 
-    outcome: tuple[Job | None, str] | None = None  # of its job: the answer, or the reason why there is none
+    outcome: tuple[Job | None, str, bool] | None = None  # of its job, as in `Outcome`
     progress: tuple[float, float | None] | None = None
     needs_fresh: bool = False  # the worker has ended, so the job was not begun: a new one needs a job of its own
     nowhere_to_write: str = ""
@@ -86,7 +86,7 @@ class Host:
                 outcomes = list(self._pool.wait(left))
         except OutputError as error:
             return Heard(nowhere_to_write=str(error))
-        decided = (outcomes[0].answer, outcomes[0].reason) if outcomes else None
+        decided = outcomes[0][1:] if outcomes else None
         return Heard(decided, self._progress, unconfined=self._pool.unconfined)
 
     def close(self) -> None:

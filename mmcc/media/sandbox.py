@@ -54,6 +54,7 @@ class Outcome(NamedTuple):
     job: Job
     answer: Job | None
     reason: str = ""
+    crashed: bool = False  # the worker process ended with it, which may be no fault of the job
 
 
 @dataclass
@@ -250,13 +251,14 @@ class WorkerPool:
     def _give_up(self, number: int, reason: str) -> Outcome:
         """Kill the worker and fail its job; an empty reason is replaced by how the process ended."""
         worker = self._workers[number]
-        if not reason:
+        crashed = not reason
+        if crashed:
             with suppress(subprocess.TimeoutExpired):
                 worker.process.wait(timeout=5)
             reason = _how_it_ended(worker.process.returncode)
         self._discard(number)
         assert worker.job is not None
-        return Outcome(worker.job, None, reason)
+        return Outcome(worker.job, None, reason, crashed)
 
 
 def serve(
@@ -326,5 +328,5 @@ def _how_it_ended(code: int | None) -> str:
     if code is None:
         return "its worker closed its output and was stopped"
     if code < 0:
-        return f"crashed the decoder ({signal.Signals(-code).name})"
-    return f"ended the decoder (exit code {code})"
+        return f"crashed its worker ({signal.Signals(-code).name})"
+    return f"ended its worker (exit code {code})"

@@ -8,8 +8,9 @@ differ from the real ones, so whoever asks compares those, of the candidates alo
 docs/scale.md.
 
 The centres are trained on a sample; then shards of a million nodes are compressed, each by itself, so that many
-machines could; and merged. A shard that is there already is kept, so a build that was stopped continues. Memory is
-taken for the centres, the sample, and a part of a shard.
+machines can (nearest_jobs.py); and merged. What is not yet merged is in a folder `parts`: a shard that is there already
+is kept, so a build that was stopped continues. Memory is taken for the centres, the sample, and a shard's compressed
+vectors.
 
 Shapes: N nodes, D dims.
 """
@@ -20,6 +21,7 @@ import ctypes
 import importlib.util
 import math
 import os
+import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -30,11 +32,12 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from mmcc.files import replacing
+from mmcc.files import draft_of, make_folder, remove_drafts, replacing
 
 INDEX, LISTS = "nodes.faiss", "nodes.lists"
-_TRAINED, _SHARD = "trained.faiss", "shard-{:05d}.faiss"
-_SHARD_NODES = 1_000_000
+TRAINED = "trained.faiss"
+SHARD_NODES = 1_000_000
+_PARTS, _SHARD = "parts", "shard-{:05d}.faiss"
 _AT_ONCE = 1 << 16  # nodes that are compressed together: 32 MB of 128 dims
 _TRAINED_ON = 64  # nodes per list
 _LEAST_TRAINED_ON = 1 << 14  # nodes: a byte has 256 values for each four dims, which need examples, too
@@ -45,6 +48,7 @@ _DIMS_PER_BYTE = 4
 
 Floats = NDArray[np.float32]
 Progress = Callable[[list[str]], Iterable[str]]
+Compress = Callable[[Path, Iterable[int], int], None]  # in a folder, shards by their numbers, each of so many nodes
 
 
 class Rows(Protocol):
@@ -63,16 +67,37 @@ def lists_for(nodes: int) -> int:
     return 1 << max(2, round(math.log2(max(nodes, 1)) / 2))
 
 
-def build(folder: Path, pi_ND: Rows, *, work: Path | None = None, progress: Progress | None = None) -> None:
-    """Write the index of some vectors into a folder; `work`: where parts of it are kept until it is finished."""
-    work = work or folder
-    shards = [str(number) for number in range(-(-len(pi_ND) // _SHARD_NODES))]
-    train(pi_ND, work / _TRAINED)
-    for number in progress(shards) if progress else shards:
-        compress_shard(pi_ND, int(number), work)
-    merge([work / _SHARD.format(int(number)) for number in shards], work / _TRAINED, folder)
-    for path in (work / _TRAINED, *(work / _SHARD.format(int(number)) for number in shards)):
-        path.unlink()
+def build(
+    folder: Path,
+    pi_ND: Rows,
+    *,
+    progress: Progress | None = None,
+    compress: Compress | None = None,
+    shard_nodes: int = SHARD_NODES,
+) -> None:
+    """Write the index of some vectors into a folder. `compress`: what makes the shards, by default this process."""
+    parts = folder / _PARTS
+    remove_drafts(folder)
+    make_folder(parts)
+    train(pi_ND, parts / TRAINED)
+    # The folder is listed: a file that is asked for too early is missing for a while on a network file system.
+    present = {path.name for path in parts.iterdir()}
+    numbers = range(-(-len(pi_ND) // shard_nodes))
+    missing = [str(number) for number in numbers if _SHARD.format(number) not in present]
+    if missing:
+        (compress or _here(pi_ND))(parts, map(int, progress(missing) if progress else missing), shard_nodes)
+    merge([parts / _SHARD.format(number) for number in numbers], parts / TRAINED, folder)
+    finished = draft_of(parts)
+    parts.replace(finished)  # all at once; and a worker that was given up, but lives, has no place to write to
+    shutil.rmtree(finished)
+
+
+def _here(pi_ND: Rows) -> Compress:
+    def compress(parts: Path, numbers: Iterable[int], shard_nodes: int) -> None:
+        for number in numbers:
+            compress_shard(pi_ND, number, parts, shard_nodes)
+
+    return compress
 
 
 def train(pi_ND: Rows, path: Path) -> None:
@@ -91,18 +116,18 @@ def train(pi_ND: Rows, path: Path) -> None:
     _write(index, path)
 
 
-def compress_shard(pi_ND: Rows, number: int, work: Path) -> None:
-    """Compress a million of the vectors, with nothing but what was trained."""
-    path = work / _SHARD.format(number)
-    if path.exists():
-        return
+def compress_shard(
+    pi_ND: Rows, number: int, parts: Path, shard_nodes: int, report: Callable[[float], None] = lambda share: None
+) -> None:
+    """Compress so many of the vectors, with nothing but what was trained. `report` is told what share is done."""
     faiss = import_module("faiss")
-    index = faiss.read_index(str(work / _TRAINED))
-    last = min(len(pi_ND), (number + 1) * _SHARD_NODES)
-    for first in range(number * _SHARD_NODES, last, _AT_ONCE):
+    index = faiss.read_index(str(parts / TRAINED))
+    begin, last = number * shard_nodes, min(len(pi_ND), (number + 1) * shard_nodes)
+    for first in range(begin, last, _AT_ONCE):
         stop = min(first + _AT_ONCE, last)
         index.add_with_ids(np.ascontiguousarray(pi_ND[first:stop], np.float32), np.arange(first, stop))
-    _write(index, path)
+        report((stop - begin) / (last - begin))
+    _write(index, parts / _SHARD.format(number))
 
 
 def merge(shards: list[Path], trained: Path, folder: Path) -> None:
@@ -120,7 +145,9 @@ class Nearest:
 
     def __init__(self, folder: Path) -> None:
         faiss = import_module("faiss")
-        self._index = faiss.read_index(str(folder / INDEX), faiss.IO_FLAG_ONDISK_SAME_DIR | faiss.IO_FLAG_READ_ONLY)
+        with without_chatter():  # it tells where the lists were when they were written
+            flags = faiss.IO_FLAG_ONDISK_SAME_DIR | faiss.IO_FLAG_READ_ONLY
+            self._index = faiss.read_index(str(folder / INDEX), flags)
         self._index.nprobe = min(self._index.nlist, max(_PROBED_LEAST, round(self._index.nlist * _PROBED_SHARE)))
 
     def candidates(self, query_D: Floats, count: int) -> NDArray[np.int64]:
@@ -157,5 +184,5 @@ def _sample(pi_ND: Rows, count: int) -> Floats:
 
 
 def _write(index: Any, path: Path) -> None:
-    with replacing(path) as draft:
+    with replacing(path, shared=True) as draft:  # a worker that was given up may be writing the same
         import_module("faiss").write_index(index, str(draft))

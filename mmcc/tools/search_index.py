@@ -20,9 +20,9 @@ import json
 import shutil
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
@@ -34,17 +34,20 @@ from mmcc.checksums import MANIFEST, damage_of, damages, quick_checksum, read_ma
 from mmcc.corpus import Corpus
 from mmcc.corpus.format import is_corpus
 from mmcc.corpus.index import state_of
-from mmcc.errors import InputError
+from mmcc.engines.base import Engine
+from mmcc.errors import InputError, MissingDependency
 from mmcc.evaluation.search import SearchableNodes
 from mmcc.files import flush_to_disk, is_draft, make_folder, replace_text, sync_folder, writing
 from mmcc.locks import LOCK, only_writer
 from mmcc.terminal import note
+from mmcc.text import counted
 from mmcc.tools import nearest
 from mmcc.tools.cache import Cache
 from mmcc.tools.familiar import domain_warnings
 from mmcc.tools.footage import Begin, Footage, footage_of, open_footage, videos_with_frames
 from mmcc.tools.model import ToolModel
 from mmcc.tools.nearest import Nearest, has_faiss
+from mmcc.tools.nearest_jobs import compress_by
 from mmcc.tools.stored_rows import AppendedRows, CheckedRows, StoredRows, checksums_path, write_checksums
 from mmcc.untrusted import read_json, typed
 
@@ -57,6 +60,7 @@ _REBUILD = "Build it again with --rebuild."
 _KINDS = {"model": dict, "corpus": str, "fingerprint": str, "videos": list, "nodes": int, "has_past": bool}
 _KINDS |= {"warnings": list}
 Progress = Callable[[list[str]], Iterable[str]]
+Begun = Callable[[], AbstractContextManager[Engine]]  # an engine, for the time of a build
 
 
 @dataclass(frozen=True)
@@ -180,8 +184,9 @@ def open_index(
     folder: Path | None = None,
     rebuild: bool = False,
     progress: Progress | None = None,
+    engine: Begun | None = None,
 ) -> SearchIndex:
-    """The index in a folder (by default in the cache), built if there is none."""
+    """The index in a folder (by default in the cache), built if there is none. `engine`: whose workers compress."""
     place = folder or cache.place("search", [model.checksum, library.fingerprint])
     if folder is None and place.is_dir() and (problem := damage_of(place, needs=FILES)):
         note(f"{place}: damaged ({problem}); it is built again.")
@@ -190,7 +195,7 @@ def open_index(
     if facts is None:
         if folder and not rebuild and folder.is_dir() and not all(map(is_draft, folder.iterdir())):
             raise InputError(folder, "contains something other than an index", "Choose an empty folder, or a new one.")
-        facts = build_index(place, model, library, cache, progress)
+        facts = build_index(place, model, library, cache, progress, engine)
         if folder is None:
             cache.make_room(sum(path.stat().st_size for path in place.iterdir()))
     _check(place, facts, model, library)
@@ -241,13 +246,21 @@ def _check(folder: Path, facts: dict[str, Any], model: ToolModel, library: Libra
 
 
 def build_index(
-    folder: Path, model: ToolModel, library: Library, cache: Cache, progress: Progress | None = None
+    folder: Path,
+    model: ToolModel,
+    library: Library,
+    cache: Cache,
+    progress: Progress | None = None,
+    engine: Begun | None = None,
 ) -> dict[str, Any]:
     """Embed every frame and write the index: a folder holds a whole index or none."""
+    if engine and not has_faiss():
+        raise MissingDependency("An index is built by workers with FAISS, which is not installed.", "search")
     videos = library.videos(model)
     cache.make_folder(folder.parent)
     of = f"{model.checksum} {library.fingerprint}"
-    with _building(folder, of) as draft:
+    # The engine comes first: that nobody answers at its address is to be known now, not when all is embedded.
+    with engine() if engine else nullcontext() as workers, _building(folder, of) as draft:
         with writing(folder):
             nodes, has_past, dims = _fill(draft, of, model, library, videos, cache, progress)
         facts = {
@@ -265,7 +278,9 @@ def build_index(
         }
         with writing(folder):
             if nodes > FAISS_ABOVE:
-                _add_nearest(draft, progress)
+                _add_nearest(draft, progress, workers)
+            elif workers:
+                note(f"{counted(nodes, 'frame')}: up to {FAISS_ABOVE:,} nothing is compressed, so no worker had work.")
             (draft / _FACTS).write_text(json.dumps(facts), encoding="utf-8")
             for name in (LOCK, _STATE):
                 (draft / name).unlink(missing_ok=True)
@@ -334,10 +349,11 @@ def _fill(
     with ExitStack() as stack:
         filled: dict[str, AppendedRows] = {}
         for number in progress(numbers) if progress else numbers:
+            comes_last = int(number) + 1 == len(videos)
             if int(number) % _AT_ONCE == 0:
                 library = library.anew()
-                if filled:
-                    _note_state(draft, filled, of, int(number))
+            if filled and (int(number) % _AT_ONCE == 0 or (comes_last and filled["pi"].rows > FAISS_ABOVE)):
+                _note_state(draft, filled, of, int(number))
             footage = library.footage(videos[int(number)])
             seen = footage.embedding(model, cache).arrays
             node = Embedding(torch.from_numpy(seen["z"]), torch.from_numpy(seen["pi"]))
@@ -362,17 +378,19 @@ def _fill(
 
 
 def _note_state(draft: Path, filled: Mapping[str, AppendedRows], of: str, videos: int) -> None:
-    """So many videos are on the disk, whatever happens now. The last ones never are: there is one left to do."""
+    """So many videos are on the disk, whatever happens now. The last one never is: there is one left to do."""
     for rows in filled.values():
         rows.flush()
     replace_text(draft / _STATE, json.dumps({"of": of, "videos": videos, "nodes": filled["pi"].rows}))
 
 
-def _add_nearest(draft: Path, progress: Progress | None) -> None:
+def _add_nearest(draft: Path, progress: Progress | None, workers: Engine | None) -> None:
     """What makes a search over many frames fast, and what makes it sure of the few that it reads."""
     if not has_faiss():
         note("more than a million frames: pip install 'mmcc[search]' makes search faster")
         return
-    nearest.build(draft, StoredRows(draft / "pi.npy"), progress=progress)
+    compress = partial(compress_by, workers, draft / "pi.npy") if workers else None
+    pi = StoredRows(draft / "pi.npy")
+    nearest.build(draft, pi, progress=progress, compress=compress, shard_nodes=nearest.SHARD_NODES)
     for path in sorted(draft.glob("*.npy")):
         write_checksums(path)

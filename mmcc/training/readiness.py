@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from mmcc.corpus.contents import said_in, seen_in
 from mmcc.corpus.vectors import VectorCorpus, stored_manifest
-from mmcc.data.segments import NodeTimes, UsableVideos
+from mmcc.data.segments import UsableVideos
 from mmcc.data.splits import some_of
 from mmcc.data.vocabulary import Vocabulary
 from mmcc.errors import InputError
@@ -150,21 +150,25 @@ def _nodes_of(videos: UsableVideos) -> tuple[_Nodes, _Nodes, set[str]]:
     texts: set[str] = set()
     chosen = set(some_of(videos.ids, _COMPARED))
     compared = np.array([video in chosen for video in videos.ids], bool)
-    if isinstance(videos.corpus, VectorCorpus):  # whose frames are in another corpus, and may be of an earlier state
-        for number, video in enumerate(videos.ids):
-            nodes = NodeTimes.of(videos.corpus[video])
-            seen.add(np.full(len(nodes.frames), number), nodes.frames)
-            said.add(np.full(len(nodes.centres), number), nodes.centres)
-            texts.update(text.lower() for text in nodes.texts if compared[number])
-        return seen, said, texts
-    for numbers, batch in videos.corpus.scan(videos.ids, "times", "utterances"):
-        frames, utterances = seen_in(batch), said_in(batch)
-        seen.add(numbers[frames.rows], frames.times)
+    columns = ["times", "utterances"]
+    if isinstance(videos.corpus, VectorCorpus) and videos.corpus.frame_encoder:
+        columns.remove("times")  # the frames are vectors, which have an index of their own
+        for numbers, batch in videos.corpus.scan_vectors(videos.ids):
+            _add_frames(seen, numbers, batch)
+    for numbers, batch in videos.corpus.scan(videos.ids, *columns):
+        if "times" in columns:
+            _add_frames(seen, numbers, batch)
+        utterances = said_in(batch)
         said.add(numbers[utterances.rows], utterances.times)
         assert utterances.texts is not None
         taken = utterances.texts.filter(pa.array(compared[numbers[utterances.rows]]))
         texts.update(text.lower() for text in taken.to_pylist())
     return seen, said, texts
+
+
+def _add_frames(seen: _Nodes, numbers: NDArray[np.int64], batch: pa.RecordBatch) -> None:
+    frames = seen_in(batch)
+    seen.add(numbers[frames.rows], frames.times)
 
 
 def check(found: Readiness, corpus: Path, *, anyway: bool, say: Callable[[str], None]) -> None:

@@ -32,7 +32,11 @@ def test_without_an_engine_ray_is_never_imported(make_clip, tmp_path, capsys):
         assert done.code == 0, done.err
 
 
-@pytest.mark.parametrize("verb", [["ingest", "src", "-o", "c"], ["embed", "c", "--text", "minilm"], ["kitchen", "k"]])
+VERBS = [["ingest", "src", "-o", "c"], ["embed", "c", "--text", "minilm"], ["kitchen", "k"]]
+VERBS += [["search", "kitchen", "c", "--text", "add"]]
+
+
+@pytest.mark.parametrize("verb", VERBS)
 def test_what_goes_together(capsys, monkeypatch, tmp_path, verb):
     monkeypatch.chdir(tmp_path)
     assert main([*verb, "--address", "10.0.0.1:6379"]) == 2
@@ -46,6 +50,15 @@ def test_what_goes_together(capsys, monkeypatch, tmp_path, verb):
 def test_on_one_machine_an_encoder_uses_all_cores_whatever_the_number_of_workers(capsys):
     assert main(["embed", "c", "--text", "minilm", "--workers", "2"]) == 2
     assert "--workers needs --engine ray" in capsys.readouterr().err
+
+
+def test_an_index_is_built_on_all_cores_or_where_all_nodes_see_it(capsys, monkeypatch):
+    asked = ["search", "kitchen", "c", "--text", "add"]
+    assert main([*asked, "--workers", "2"]) == 2
+    assert "--workers needs --engine ray" in capsys.readouterr().err
+    monkeypatch.setattr("mmcc.cli.search.require_engine", lambda *_: None)
+    assert main([*asked, "--engine", "ray", "--address", "10.0.0.1:6379"]) == 2
+    assert "--address needs --index DIR: the nodes of a cluster do not see the cache" in capsys.readouterr().err
 
 
 def test_a_cluster_embeds_into_no_bucket():

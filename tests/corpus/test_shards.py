@@ -119,7 +119,7 @@ def rows(*shards_and_ends: tuple[int, int]) -> pa.Table:
 def test_lost_frames_are_those_beyond_the_end_or_in_no_file(tmp_path):
     (tmp_path / "shards").mkdir()
     shard_path(tmp_path, 1).write_bytes(bytes(100))
-    lost = lost_frames(tmp_path, rows((1, 100), (1, 101), (2, 5)))
+    lost = lost_frames(tmp_path, rows((1, 100), (1, 101), (2, 5)).to_batches())
     assert lost == {1: "shards/00001.arrow is too short", 2: "shards/00002.arrow is missing"}
 
 

@@ -38,3 +38,10 @@ def test_what_is_missing_is_listed(corpus):
     page = render_summary(summary)
     for fact in ("Fry an onion", "c.mp4: broken", "60.0 of 120.0 s", "12 words per minute"):
         assert fact in page
+
+
+def test_an_index_is_read_in_batches_and_none_of_it_stays(corpus, monkeypatch):
+    """Maps of the index of a million videos would be 6 GB of resident memory."""
+    expected = summarize(corpus)
+    monkeypatch.setattr("mmcc.corpus.rows.Rows.columns", lambda *_: pytest.fail("it was mapped"))
+    assert summarize(corpus) == expected

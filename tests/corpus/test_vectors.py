@@ -43,6 +43,21 @@ def test_it_can_be_sent_to_another_process(corpus):
     assert np.array_equal(again["b"].frames(), seen["b"].frames()) and again.manifest == seen.manifest
 
 
+def test_the_times_of_all_vectors_without_opening_a_video(tmp_path, monkeypatch):
+    times = {f"v{number}": [float(each) for each in range(number)] for number in range(9)}
+    corpus = build(tmp_path / "c", "raw", times)
+    embed(corpus, COLOURS, colours, fps=0.5)
+    seen = with_vectors(corpus, frames=Wanted("colours"))
+    assert seen["v5"].times.tolist() == [1, 3], "not all frames"
+    expected = {video: seen[video].times.tolist() for video in seen.ids}
+    some = [video for video in reversed(seen.ids) if video != "v3"]
+    monkeypatch.setattr(Corpus, "__getitem__", lambda *_: pytest.fail("a video was opened"))
+    found = {}
+    for numbers, batch in seen.scan_vectors(some):
+        found |= zip([some[number] for number in numbers], batch.column("times").to_pylist(), strict=True)
+    assert found == {video: expected[video] for video in some}
+
+
 def test_missing_vectors_name_the_command_that_computes_them(corpus):
     for wanted, problem in (
         (Wanted("efficientnet-lite2"), "has no embeddings by efficientnet-lite2"),
@@ -64,4 +79,6 @@ def test_new_and_changed_videos_are_noticed(corpus):
     assert changed["a"].frames().shape == (3, 3)
     with pytest.raises(InputError, match="b has been ingested again"):
         changed["b"].frames()
+    with pytest.raises(InputError, match="b has been ingested again"):
+        list(changed.scan_vectors(changed.ids))
     assert embed(Corpus.open(corpus.path), COLOURS, colours).videos == 1

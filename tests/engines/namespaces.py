@@ -89,12 +89,14 @@ class Namespaces:
         temporary = () if name == self.node else (f"--temp-dir={self.folder / 'ray'}",)
         command = ["ip", "netns", "exec", name, "ray", "start", address, *limits, *temporary, *options]
         for _ in range(_STARTS):
+            # The machine may be too busy for the half minute that Ray waits for itself: it says so, or never ends.
+            limited = ["timeout", "--signal=KILL", "100", *command]
             done = subprocess.run(
-                command, env=self.environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300
+                limited, env=self.environment, stdin=subprocess.DEVNULL, capture_output=True, text=True
             )
-            if "timed out during startup" not in done.stderr:
+            if done.returncode == 0:
                 break
-            self.end_all(name)  # the machine was busy for the half minute that Ray waits for itself
+            self.end_all(name)
         assert done.returncode == 0, done.stdout + done.stderr
 
     def cut(self) -> None:
@@ -120,10 +122,12 @@ class Namespaces:
 
     def mmcc(self, *arguments: object, environment: dict[str, str] | None = None) -> subprocess.Popen[str]:
         """A command beside the head, on the cluster; with other settings of the environment, if given."""
-        command = [sys.executable, "-m", "mmcc", *map(str, arguments), "--engine", "ray", "--address", self.address]
+        return self.python("-m", "mmcc", *arguments, "--engine", "ray", "--address", self.address, **environment or {})
+
+    def python(self, *arguments: object, **environment: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
-            ["ip", "netns", "exec", self.head, *command],
-            env=self.environment | (environment or {}),
+            ["ip", "netns", "exec", self.head, sys.executable, *map(str, arguments)],
+            env=self.environment | environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

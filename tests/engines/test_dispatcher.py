@@ -84,8 +84,8 @@ class Cluster:
             self.process.pop(host)
             return Heard(needs_fresh=True)
         if choice == "fail":
-            return Heard((None, "is cold"))
-        return Heard(({"did": job["number"]}, ""))
+            return Heard((None, "is cold", False))
+        return Heard(({"did": job["number"]}, "", False))
 
 
 def dispatch(cluster, jobs=5, workers=None, late=(), **options):
@@ -173,7 +173,7 @@ def test_a_host_that_stops_answering_is_lost_and_what_it_says_later_is_not_heard
     assert cluster.begun == [(0, 0, True), (1, 0, True)] and cluster.now > SILENCE_SECONDS
     late = Cluster(room=1)
     calm = late.wait
-    late.wait = lambda seconds: [*calm(seconds), News(77, Heard(({"did": 0}, ""))), Lost(78, "")]
+    late.wait = lambda seconds: [*calm(seconds), News(77, Heard(({"did": 0}, "", False))), Lost(78, "")]
     assert dispatch(late, jobs=2).keys() == {0, 1}
 
 

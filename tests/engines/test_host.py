@@ -62,7 +62,7 @@ def test_a_slow_job_is_heard_of_every_second(host):
     while heard.outcome is None:
         told.append(heard.progress)
         heard = host.listen()
-    assert heard.outcome == ({"done": True}, "") and (1.0, 3.0) in told
+    assert heard.outcome == ({"done": True}, "", False) and (1.0, 3.0) in told
 
 
 def test_a_job_for_a_process_that_has_ended_is_not_begun(host):

@@ -88,11 +88,11 @@ def wait_for(condition, process=None, seconds=240):
         time.sleep(0.05)
 
 
-def finish(process, code=0):
+def finish(process, code=0, chatter=CHATTER):
     """What it printed, all of which is ours."""
     said, remarks = process.communicate(timeout=240)
     assert process.returncode == code, remarks
-    assert not re.search(CHATTER, said + remarks), remarks
+    assert not re.search(chatter, said + remarks), remarks
     return json.loads(said)
 
 
@@ -151,6 +151,62 @@ def test_what_workers_embed_is_what_this_process_embeds(cluster, local, tmp_path
         (vectors,) = (tmp_path / name / "embeddings").iterdir()
         found[name] = vectors.name, content(vectors)
     assert found["here"] == found["there"] and len(found["here"][1]) == 10
+
+
+@pytest.mark.slow
+def test_a_video_that_loses_three_nodes_is_skipped_with_the_reason(cluster, some, local):
+    """Whoever passes on its jobs is killed each time a worker has begun the same one."""
+    folder = some(2)
+    run = cluster.mmcc("ingest", folder, "-o", f"{folder}.corpus", *SETTINGS, "--workers", 1, "--json")
+
+    def workers():
+        return [each for name in (cluster.head, cluster.node) for each in cluster.processes(name, WORKER)]
+
+    for _ in range(3):
+        wait_for(workers, run)
+        (worker,) = workers()
+        os.kill(parent_of(worker), signal.SIGKILL)
+        wait_for(lambda gone=worker: gone not in workers(), run)
+    outcome = finish(run, 4)
+    ((skipped,), others) = outcome["skipped"], {path.stem for path in folder.glob("*.mp4")}
+    assert re.search(r"lost its node 3 times, the last time \S+ \(.+\)", skipped["reason"])
+    lost = Path(skipped["path"]).stem
+    assert content(Path(f"{folder}.corpus")).keys() == others - {lost} and outcome["ingested"] == 1
+    finish(ingest(cluster, folder))
+    assert_equal(folder, local)
+
+
+def parent_of(process):
+    return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+# Of few frames, as if they were many: compressed vectors in small shards, so that both nodes come to have some.
+SEARCH = """
+import sys
+from mmcc.cli.main import main
+from mmcc.tools import nearest, search_index
+nearest.SHARD_NODES, search_index.FAISS_ABOVE = 6, 1
+sys.exit(main(["search", "kitchen", *sys.argv[1:], "--text", "add the sugar", "--json"]))
+"""
+
+
+@pytest.mark.slow
+def test_an_index_by_workers_of_which_some_are_killed_with_their_node_is_the_same(cluster, local, tmp_path):
+    pytest.importorskip("faiss", reason="pip install 'mmcc[search]'")
+    here, them, worker = tmp_path / "here", tmp_path / "them", "mmcc.tools.nearest_worker"
+    chatter = CHATTER.replace("|WARNING", "")  # FAISS warns of so few frames
+    expected = finish(cluster.python("-c", SEARCH, local, "--index", here), chatter=chatter)
+    on = ("--engine", "ray", "--address", cluster.address)
+    run = cluster.python("-c", SEARCH, local, "--index", them, *on)
+    wait_for(lambda: cluster.processes(cluster.node, worker), run)
+    cluster.kill_raylet()
+    found = finish(run, chatter=chatter)
+    assert found == expected and found["hits"]
+    for name in ("pi.npy", "nodes.lists"):
+        assert (here / name).read_bytes() == (them / name).read_bytes()
+    assert {path.name for path in them.iterdir()} == {path.name for path in here.iterdir()}
+    assert {path.name for path in tmp_path.iterdir()} == {"here", "them"}
+    cluster.start_node()
 
 
 @pytest.mark.slow

@@ -31,37 +31,41 @@ def recall(index, vectors, count=64, top=10) -> float:
 
 
 @pytest.mark.parametrize("shard", [300, 5000])
-def test_the_nearest_are_among_the_candidates(vectors, tmp_path, monkeypatch, shard):
-    monkeypatch.setattr(nearest, "_SHARD_NODES", shard)
-    nearest.build(tmp_path, vectors)
+def test_the_nearest_are_among_the_candidates(vectors, tmp_path, shard):
+    nearest.build(tmp_path, vectors, shard_nodes=shard)
     assert sorted(path.name for path in tmp_path.iterdir()) == [nearest.INDEX, nearest.LISTS]
     assert recall(Nearest(tmp_path), vectors) > 0.95
 
 
-def test_an_index_can_be_moved(vectors, tmp_path):
+def test_an_index_can_be_moved(vectors, tmp_path, capfd):
     (tmp_path / "here").mkdir()
     nearest.build(tmp_path / "here", vectors)
     (tmp_path / "here").rename(tmp_path / "there")
     assert recall(Nearest(tmp_path / "there"), vectors) > 0.95
+    ctypes.CDLL(None).fflush(None)
+    assert capfd.readouterr().out == "", "that is where answers go"
 
 
 def test_a_stopped_build_continues(vectors, tmp_path, monkeypatch):
-    monkeypatch.setattr(nearest, "_SHARD_NODES", 500)
-
     def two_of(shards):
         yield from shards[:2]
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        nearest.build(tmp_path, vectors, progress=two_of)
-    made = {path.name: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
-    assert len(made) == 3  # what was trained, and two shards
+        nearest.build(tmp_path, vectors, shard_nodes=500, progress=two_of)
+    assert len(list((tmp_path / "parts").iterdir())) == 3  # what was trained, and two shards
+    (tmp_path / "parts" / ".tmp-shard-00002.faiss.node-1-2").touch()  # of a process that was killed
+    (tmp_path / nearest.LISTS).write_bytes(bytes(10**6))  # of a merging that was
     kept = []
     write = nearest._write
     monkeypatch.setattr(nearest, "_write", lambda index, path: (kept.append(path.name), write(index, path)))
-    nearest.build(tmp_path, vectors)
+    nearest.build(tmp_path, vectors, shard_nodes=500)
     assert kept == ["shard-00002.faiss", "shard-00003.faiss"]
     assert recall(Nearest(tmp_path), vectors) > 0.95
+    assert {path.name for path in tmp_path.iterdir()} == {nearest.INDEX, nearest.LISTS}
+    (tmp_path / "whole").mkdir()
+    nearest.build(tmp_path / "whole", vectors, shard_nodes=500)
+    assert (tmp_path / nearest.LISTS).read_bytes() == (tmp_path / "whole" / nearest.LISTS).read_bytes()
 
 
 def test_what_faiss_prints_is_not_an_answer(capfd):

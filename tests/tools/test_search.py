@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -11,7 +12,8 @@ from PIL import Image
 from mmcc.cli.main import main
 from mmcc.corpus import Corpus
 from mmcc.corpus.format import Manifest
-from mmcc.errors import InputError
+from mmcc.engines.local import LocalEngine
+from mmcc.errors import InputError, MissingDependency
 from mmcc.evaluation.embedding import embed_videos
 from mmcc.evaluation.search import best_apart
 from mmcc.report.search import draw, render
@@ -234,7 +236,7 @@ def test_faiss_finds_what_an_exact_search_finds(kitchen, tmp_path, monkeypatch):
     pytest.importorskip("faiss", reason="pip install 'mmcc[search]'")
     exact = searcher(kitchen)
     monkeypatch.setattr(search_index, "FAISS_ABOVE", 1)
-    monkeypatch.setattr(search_index.nearest, "_SHARD_NODES", 100)
+    monkeypatch.setattr(search_index.nearest, "SHARD_NODES", 100)
     monkeypatch.setattr(search, "_AT_FIRST", 1000)  # every frame is a candidate: as good as exact
     fast = searcher(kitchen, folder=tmp_path / "index")
     assert fast.index.nearest is not None and "nodes" not in vars(fast.index)
@@ -245,6 +247,51 @@ def test_faiss_finds_what_an_exact_search_finds(kitchen, tmp_path, monkeypatch):
         ]
         after = [score for _, _, score in told(exact.after(f"{video}@0:30", top))]
         assert [score for _, _, score in told(fast.after(f"{video}@0:30", top))] == pytest.approx(after, abs=1e-5)
+
+
+def test_workers_of_an_engine_build_the_same_index(kitchen, tmp_path, monkeypatch, capsys):
+    pytest.importorskip("faiss", reason="pip install 'mmcc[search]'")
+    begun = []
+
+    @contextmanager
+    def engine():
+        begun.append("engine")
+        yield LocalEngine(2)
+
+    few = searcher(kitchen, folder=tmp_path / "few", engine=engine)
+    assert few.index.nearest is None and "no worker had work" in capsys.readouterr().err
+    monkeypatch.setattr(search_index, "FAISS_ABOVE", 1)
+    monkeypatch.setattr(search_index.nearest, "SHARD_NODES", 100)
+    for name in ("here", "them"):
+        searcher(kitchen, folder=tmp_path / name, **({"engine": engine} if name == "them" else {}))
+    for path in sorted((tmp_path / "here").iterdir()):
+        if path.name not in ("nodes.faiss", "manifest.json"):  # the one names the folder, the other has its checksum
+            assert path.read_bytes() == (tmp_path / "them" / path.name).read_bytes(), path.name
+    searcher(kitchen, folder=tmp_path / "them", engine=engine)
+    assert len(begun) == 2, "an index that is there needs no engine"
+    monkeypatch.setattr(search_index, "has_faiss", lambda: False)
+    with pytest.raises(MissingDependency, match=r"mmcc\[search\]"):
+        searcher(kitchen, folder=tmp_path / "none", engine=engine)
+    assert len(begun) == 2
+
+
+def test_what_was_embedded_is_kept_when_compressing_stops(kitchen, tmp_path, monkeypatch):
+    pytest.importorskip("faiss", reason="pip install 'mmcc[search]'")
+    monkeypatch.setattr(search_index, "FAISS_ABOVE", 1)
+    shown, build = [], search_index.nearest.build
+
+    def stop(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(search_index.nearest, "build", stop)
+    with pytest.raises(KeyboardInterrupt):
+        searcher(kitchen, folder=tmp_path / "index")
+    monkeypatch.setattr(search_index.nearest, "build", build)
+    searcher(kitchen, folder=tmp_path / "index", progress=lambda items: shown.append(items) or items)
+    assert shown[0] == [str(len(Corpus.open(kitchen.corpus).ids) - 1)], "the last video alone is embedded again"
+    searcher(kitchen, folder=tmp_path / "whole")
+    for name in ("pi.npy", "time.npy", "nodes.lists"):
+        assert (tmp_path / "index" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
 
 
 def test_a_damaged_index_of_many_frames_is_refused_or_answers_the_same(kitchen, tmp_path, monkeypatch):

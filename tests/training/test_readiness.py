@@ -9,11 +9,14 @@ from hypothesis import strategies as st
 
 from mmcc.cli.main import main
 from mmcc.corpus import Corpus
+from mmcc.corpus.vectors import Wanted, with_vectors
 from mmcc.data import UsableVideos
 from mmcc.data.config import DataConfig
 from mmcc.data.vocabulary import Vocabulary, has_words
 from mmcc.errors import InputError
 from mmcc.training.readiness import ENOUGH_VIDEOS, LEAST_VIDEOS, Readiness, assess, check
+from tests.corpus.test_corpus import build
+from tests.corpus.test_embeddings import COLOURS, colours, embed
 
 PLENTY = Readiness(
     videos=400, training_videos=410, unusable="no captions (10)", without_captions=10, validation=11, hours=12.3,
@@ -45,6 +48,19 @@ def test_no_video_is_opened_to_be_counted(vectors_corpus, monkeypatch):
     fresh = UsableVideos(Corpus.open(vectors_corpus.path), "train", DataConfig())
     monkeypatch.setattr(Corpus, "__getitem__", lambda *_: pytest.fail("a video was opened"))
     assert assess(fresh, None, None, 3) == expected
+
+
+def test_where_vectors_take_the_place_of_frames_it_is_they_that_count(tmp_path, monkeypatch):
+    said = [{"start": float(at), "end": at + 2.0, "text": f"stir {at}"} for at in range(0, 60, 5)]
+    times = {f"v{number}": [float(each) for each in range(60 + number)] for number in range(12)}
+    embed(build(tmp_path / "c", "raw", times, utterances=said), COLOURS, colours, fps=0.5)
+    seen = with_vectors(Corpus.open(tmp_path / "c"), frames=Wanted("colours"))
+    videos = UsableVideos(seen, "train", DataConfig())
+    used = [seen[video].times for video in videos.ids]
+    monkeypatch.setattr(Corpus, "__getitem__", lambda *_: pytest.fail("a video was opened"))
+    found = assess(videos, None, None, 3)
+    assert found.frames == sum(map(len, used)) and found.utterances == 12 * len(used) and found.texts == 12
+    assert found.hours == pytest.approx(sum(each[-1] - each[0] + 2 for each in used) / 3600)
 
 
 def test_enough_of_everything_is_said_in_three_lines():
