@@ -268,7 +268,7 @@ def jobs_of(tables: Iterable[str], budget: Budget, footage: Footage, seeds: int 
     """Every job that the tables need, by run and seed: first those that others start from, and the first seed of every
     run before any second, so that tables fill as early as possible."""
     wanted = {(seed, name) for table in tables for name in TABLES[table].measures for seed in seeds_of(table, seeds)}
-    if footage.encoder is not None:
+    if footage.encoder is not None or footage.vectors:
         wanted = {(seed, name) for seed, name in wanted if name not in WIDTHS}
     order = list(runs())
     jobs: dict[tuple[str, int], Job] = {}

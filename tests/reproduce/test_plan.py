@@ -260,8 +260,9 @@ def test_on_feature_vectors_only_mmcc_plus_has_other_settings_and_no_more_frames
 
 
 def test_an_encoder_that_is_not_trained_has_no_width():
-    named = {name for name, _ in jobs_of(["scale"], FULL, EMBEDDED, 1)}
-    assert named == {*plan.SCALE} - plan.WIDTHS
+    for footage in (EMBEDDED, VECTORS):
+        named = {name for name, _ in jobs_of(["scale"], FULL, footage, 1)}
+        assert named == {*plan.SCALE} - plan.WIDTHS
 
 
 @pytest.mark.parametrize(("fps", "ahead"), [(0.5, 2.0), (0.25, 4.0), (1.0, 1.0), (2.0, 1.0)])
