@@ -245,7 +245,8 @@ def fit_order(corpus: Path, out: Path) -> str:
         videos = embed_videos(adapter, opened, videos_for(opened, "test", 0.0, f"{fold}/{FOLDS}"))
         held_out.append([log_transitions(adapter, video.frames).numpy() for video in videos])
     everything = [log_P for fold in held_out for log_P in fold]
-    replace_text(out / "order.json", json.dumps({"sharpness": round(fit_sharpness(everything), 3)}) + "\n")
+    fitted = {"sharpness": round(fit_sharpness(everything), 3), "largest": max(map(len, everything))}
+    replace_text(out / "order.json", json.dumps(fitted) + "\n")
     believed, right = [], []
     for fold, sets in enumerate(held_out):
         sharpness = fit_sharpness([log_P for at, each in enumerate(held_out) if at != fold for log_P in each])

@@ -34,10 +34,10 @@ class MiniLM(TextBackbone):
 
     def __init__(self, name: str = "minilm") -> None:
         super().__init__()
+        self.name = name
+        folder = _model_folder()  # says what is not installed
         from tokenizers import Tokenizer
 
-        self.name = name
-        folder = _model_folder()
         weights, tokens = folder / "model.safetensors", folder / "tokenizer.json"
         self.checksum = checksum_of(f"{_VERSION} {LONGEST}", files=(weights, tokens))
         self.tokenizer: Any = Tokenizer.from_file(str(tokens))

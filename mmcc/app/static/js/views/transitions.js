@@ -39,6 +39,8 @@ export async function show(main, { app, query, signal, title }) {
     ),
     gallery,
   );
+  const looking = ({ videos, total }) =>
+    `The model looks at the library for the first time: ${videos} of ${count(total, "video")}. The best pairs so far:`;
   await load();
 
   function exporting(words, file) {
@@ -86,9 +88,6 @@ export async function show(main, { app, query, signal, title }) {
       failed(gallery, failure, load);
     }
   }
-
-  const looking = ({ videos, total }) =>
-    `The model looks at the library for the first time: ${videos} of ${count(total, "video")}. The best pairs so far:`;
 
   /** At most a few of each video, best first. */
   function chosen(changes) {
