@@ -24,6 +24,7 @@ from mmcc.errors import InputError
 from mmcc.evaluation.calibration import Calibration, uncalibrated
 from mmcc.storage import place, split_id
 from mmcc.text import clock, storable
+from mmcc.tools.alike import all_alike
 from mmcc.tools.cache import Answer, Cache
 from mmcc.tools.familiar import familiarity
 from mmcc.tools.footage import Begin, Footage
@@ -40,7 +41,6 @@ LAST = 20.0  # seconds at a video's end that make the clip by default: about one
 _TEST_VIDEOS = 200  # enough for an error of half a percent, and a minute on a small machine
 _MAX_STEPS, _MAX_LETTERS = 10_000, 1000  # anything longer is not a list of steps
 _MAX_BYTES = 4 * _MAX_STEPS * _MAX_LETTERS
-_ALIKE = 0.999  # least cosine from which all futures are one: 0.24 for six steps of the kitchen model, 0.99995 for cook
 Progress = Callable[[list[str]], Iterable[str]]
 
 
@@ -134,15 +134,13 @@ def anticipate(
 
 def _whatever_it_is_shown(model: ToolModel, steps: Sequence[str], cache: Cache) -> list[str]:
     """One line if the model expects the same after each of these steps, and so after any clip."""
-    if len(steps) < 2:
-        return []
 
     def compare() -> Answer:
         adapter = cast("TextAdapter", model.adapter)
-        futures = adapter.future(adapter.embed_texts(list(steps)))
-        return Answer(facts={"alike": float((futures @ futures.T).min())})
+        futures_TD = adapter.future(adapter.embed_texts(list(steps)))
+        return Answer(facts={"alike": all_alike(futures_TD.numpy())})
 
-    if cache.remember("futures", [model.checksum, *steps], compare).facts["alike"] < _ALIKE:
+    if not steps or not cache.remember("futures", [model.checksum, *steps], compare).facts["alike"]:
         return []
     return [f"{model.name} expects the same after every picture: it ranks steps by how late they sound."]
 

@@ -16,6 +16,7 @@ from mmcc.corpus.source import Skipped
 from mmcc.errors import InputError
 from mmcc.evaluation.search import Floats, Ints, best_apart, changes, hide_near, scores_of
 from mmcc.text import parse_clock
+from mmcc.tools.alike import all_alike
 from mmcc.tools.cache import Cache
 from mmcc.tools.familiar import domain_warnings
 from mmcc.tools.footage import Footage
@@ -33,9 +34,11 @@ from mmcc.tools.queries import (
     refuse_strangers,
 )
 from mmcc.tools.search_index import Library, SearchIndex
+from mmcc.tools.stored_rows import StoredRows
 
 WINDOW = 10.0  # seconds: two frames within it are the same moment
 _AT_FIRST, _AT_MOST = 64, 4096  # candidates requested from FAISS per hit
+_COMPARED = 32  # frames: enough to see whether a model predicts the same of all
 
 
 @dataclass(frozen=True)
@@ -111,7 +114,8 @@ class Searcher:
         """What a frame becomes. FRAME: a photo, or VIDEO@1:23 of a file or of the library."""
         seen = self._look(frame)
         hits = self._nearest(seen.node.future, top, window, seen)
-        return self._found(f"after {frame}", hits, seen.shown, seen.notes)
+        told = [*seen.notes, *self._whatever_it_is_shown(self.index.future, "after")]
+        return self._found(f"after {frame}", hits, seen.shown, told)
 
     def before(self, frame: str, top: int = 10, window: float = WINDOW) -> SearchResult:
         """What turns into a frame."""
@@ -119,7 +123,8 @@ class Searcher:
         if seen.node.past is None:
             raise InputError(self.model.name, "was not trained to predict the past", "Search with --after instead.")
         hits = self._nearest(seen.node.past, top, window, seen)
-        return self._found(f"before {frame}", hits, seen.shown, seen.notes)
+        told = [*seen.notes, *self._whatever_it_is_shown(self.index.past, "before")]
+        return self._found(f"before {frame}", hits, seen.shown, told)
 
     def change(self, first: str, second: str, top: int = 10, window: float = WINDOW) -> SearchResult:
         """Two moments of one video: the first matches one text, the later one the other."""
@@ -131,6 +136,14 @@ class Searcher:
         best = best_apart(scores_N, nodes.video, (times, times[partner_N]), top, window)
         hits = [Hit(float(scores_N[at]), (self._moment(at), self._moment(partner_N[at]))) for at in best]
         return self._found(f"from “{first}” to “{second}”", hits, None, texts.warnings(self.model))
+
+    def _whatever_it_is_shown(self, predicted: StoredRows | None, when: str) -> list[str]:
+        """One line if the model predicts the same of all frames of the library."""
+        count = 0 if predicted is None else len(predicted)
+        some = np.unique(np.linspace(0, max(count - 1, 0), min(count, _COMPARED)).round().astype(np.int64))
+        if predicted is None or not all_alike(predicted.take(some)):
+            return []
+        return [f"{self.model.name} expects the same {when} every picture: what is found does not depend on yours."]
 
     def _nearest(self, query_D: Floats, top: int, window: float, seen: _Seen | None = None) -> list[Hit]:
         query = np.asarray(query_D, np.float32)

@@ -73,6 +73,18 @@ def test_after_and_before_a_frame_of_the_corpus_are_its_future_and_past(kitchen)
         assert all(name != video or abs(time - 30) > 10 for name, time, _ in told(found))
 
 
+def test_a_model_that_predicts_the_same_of_all_frames_says_so(kitchen, tmp_path, monkeypatch):
+    frame, said = f"{Corpus.open(kitchen.corpus).ids[1]}@0:30", "every picture: what is found does not depend on yours"
+    found = searcher(kitchen)
+    assert not any(said in line for way in (found.after, found.before) for line in way(frame).warnings)
+    assert not any(said in line for line in found.text("add sugar").warnings)
+    always = torch.full((16,), 0.25)  # of unit length
+    monkeypatch.setattr(type(kitchen.model().adapter), "future", lambda self, node: always.expand(len(node.z), -1))
+    blind = searcher(kitchen, folder=tmp_path / "index")
+    assert any(said in line and "after" in line for line in blind.after(frame).warnings)
+    assert not any(said in line for line in blind.before(frame).warnings)  # which it does see
+
+
 def test_a_change_is_two_moments_in_order(kitchen):
     found = searcher(kitchen).change("add sugar", "pour milk", top=4)
     assert len(found.hits) == 4
