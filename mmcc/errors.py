@@ -48,5 +48,5 @@ class MissingDependency(Exception):
     def __init__(self, what: str, extra: str) -> None:
         also = f" && {_ALSO[extra]}" if extra in _ALSO else ""
         command, in_checkout = f"pip install 'mmcc[{extra}]'{also}", f"pip install -e '.[{extra}]'{also}"
-        self.remedy = f"Install it with: {command} (in a checkout: {in_checkout})"
+        self.cause, self.remedy = what, f"Install it with: {command} (in a checkout: {in_checkout})"
         super().__init__(f"{what}\n{self.remedy}")

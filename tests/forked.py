@@ -11,12 +11,15 @@ import shutil
 import signal
 import sys
 import tempfile
+import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple, Self, TextIO
+
+from tqdm import tqdm
 
 PATIENCE = 120  # seconds
 
@@ -113,6 +116,7 @@ def _in_the_child(job: Callable[[], object], cwd: Path | None, out: Path, err: P
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM})
     gc.callbacks.clear()  # what the parent has left is not collected here: Ctrl-C in a finalizer or a callback,
     gc.freeze()  # such as hypothesis has, would be lost
+    tqdm.set_lock(threading.RLock())  # tqdm's own is shared by all children: one that is killed may hold it for ever
     os.setsid()
     if cwd:
         os.chdir(cwd)

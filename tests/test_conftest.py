@@ -5,15 +5,22 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tqdm import tqdm
+
+from tests.forked import Forked
 
 FEW = """
 from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tqdm import tqdm
+
+from tests.forked import Forked
 drawn = []
 
 @settings(max_examples=3)
@@ -59,3 +66,16 @@ def test_fuzzing_draws_many_new_examples_however_few_a_test_asks_for(tmp_path):
 
     assert run("repeatable") == 3 and run("fuzz") == 1000
     assert not settings.get_profile("fuzz").derandomize
+
+
+def test_a_child_that_was_killed_does_not_keep_the_next_from_showing_progress():
+    def hold() -> None:
+        tqdm.get_lock().acquire()
+        print("held", flush=True)
+        time.sleep(60)
+
+    tqdm.get_lock()  # made here, it is shared
+    with Forked(hold) as child:
+        assert next(child.lines()) == "held\n"
+    with Forked(lambda: list(tqdm([1]))) as child:
+        assert child.ends_within(30)

@@ -13,7 +13,7 @@ from mmcc.app.failures import Failure, unknown_video
 from mmcc.app.memory import Recent
 from mmcc.app.scan import Scan
 from mmcc.app.worker import Urgency, Worker
-from mmcc.errors import InputError
+from mmcc.errors import InputError, MissingDependency
 from mmcc.tools.footage import Footage
 from mmcc.tools.library import Card, VideoLibrary
 from mmcc.tools.marks import Annotations
@@ -162,7 +162,7 @@ class Explorer:
         try:
             urgency = Urgency.QUESTION if known else Urgency.WORK
             found = await asyncio.wrap_future(self.worker.ask(look, urgency, status.hear))
-        except InputError as error:
+        except (InputError, MissingDependency) as error:
             status.state, status.reason = "failed", error.cause
             raise
         except BaseException:

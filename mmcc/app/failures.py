@@ -11,7 +11,7 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
-from mmcc.errors import InputError, OutputError, UsageError
+from mmcc.errors import InputError, MissingDependency, OutputError, UsageError
 from mmcc.terminal import complain
 from mmcc.text import one_line
 
@@ -70,6 +70,10 @@ def add_handlers(app: FastAPI) -> None:
         status = 422 if isinstance(error, UsageError) else 507
         return JSONResponse(error_body("input" if status == 422 else "disk", str(error), error.remedy), status)
 
+    async def missing(_: Request, error: Exception) -> JSONResponse:
+        assert isinstance(error, MissingDependency)
+        return JSONResponse(error_body("missing", error.cause, error.remedy), 501)
+
     async def bug(_: Request, error: Exception) -> JSONResponse:
         complain(f"internal error: {type(error).__name__}: {error}", "Please report it.")
         return JSONResponse(error_body("bug", "Something went wrong in mmcc.", "The terminal says more."), 500)
@@ -81,6 +85,7 @@ def add_handlers(app: FastAPI) -> None:
         InputError: bad_input,
         UsageError: misused,
         OutputError: misused,
+        MissingDependency: missing,
         Exception: bug,
     }
     for kind, handler in handlers.items():

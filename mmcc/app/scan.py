@@ -13,7 +13,7 @@ from typing import Any
 
 from mmcc.api import Model
 from mmcc.app.worker import Stopped, Urgency, Worker
-from mmcc.errors import InputError
+from mmcc.errors import InputError, MissingDependency
 from mmcc.tools.library import VideoLibrary
 from mmcc.tools.search import Searcher
 from mmcc.tools.transitions import Change
@@ -53,7 +53,7 @@ class Scan:
                 self.changes = nlargest(_KEPT, [*self.changes, *found], key=lambda change: change.score)
                 self._videos += 1
             self.searcher = await asyncio.wrap_future(self._worker.ask(self._index, Urgency.BACKGROUND))
-        except InputError as error:
+        except (InputError, MissingDependency) as error:
             self._reason = error.cause
         except (Stopped, asyncio.CancelledError):
             self._reason = "The server is stopping."

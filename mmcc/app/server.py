@@ -29,7 +29,7 @@ LOCAL = ("127.0.0.1", "localhost", "::1")
 _PREFIX = "/api/v1"
 _CONNECTIONS = 1000
 _ERRORS: dict[int | str, dict[str, Any]] = {
-    status: {"model": answers.Error} for status in (400, 401, 403, 404, 413, 422, 503)
+    status: {"model": answers.Error} for status in (400, 401, 403, 404, 413, 422, 501, 503)
 }
 
 

@@ -53,5 +53,19 @@ def test_a_few_kills_lose_nothing(jobs, tmp_path, name):
     assert found.kills >= 3 and not found.told, found.told
 
 
+def test_shards_that_a_killed_compaction_left_change_no_result(jobs, tmp_path):
+    """Its new shards get other numbers, and with them the index other checksums, of more or fewer digits."""
+    job, results = jobs["compact"], set()
+    for number in (None, *range(2, 22)):
+        place = tmp_path / str(number)
+        place.mkdir()
+        job.prepare(place)
+        if number:
+            (place / "c/shards" / f"{number:05d}.arrow").write_bytes(b"half a shard")
+        assert job.work(place) == 0
+        results.add(job.result(place))
+    assert len(results) == 1 and "shards" in results.pop()
+
+
 def chance() -> random.Random:
     return random.Random(0)
