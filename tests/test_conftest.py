@@ -8,6 +8,7 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tqdm import tqdm
@@ -53,6 +54,7 @@ def test_examples_do_not_depend_on_the_modules_that_are_loaded(tmp_path, monkeyp
     assert drawn_numbers() == before and len(before) == 100
 
 
+@pytest.mark.slow
 def test_fuzzing_draws_many_new_examples_however_few_a_test_asks_for(tmp_path):
     shutil.copy(Path(__file__).with_name("conftest.py"), tmp_path)
     (tmp_path / "test_few.py").write_text(FEW)

@@ -20,6 +20,7 @@ from mmcc.app.server import open_explorer
 from mmcc.errors import InputError
 
 
+@pytest.mark.slow
 def test_a_folder_of_videos_is_read_served_and_left(kitchen_footage, tmp_path):
     folder = tmp_path / "videos"
     folder.mkdir()

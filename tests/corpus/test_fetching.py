@@ -95,6 +95,7 @@ def test_the_files_of_a_release_may_be_in_buckets(arrays, s3, tmp_path):
     assert stew.details["captions"] == str(captions / "caption.json")
 
 
+@pytest.mark.slow
 def test_what_vanishes_after_the_listing_is_skipped_and_tried_again(arrays, s3, tmp_path, capsys, monkeypatch):
     bucket = upload_folder(arrays, s3.bucket())
     gone = [bucket / "soup.npy", bucket / "stew.srt"]
@@ -241,6 +242,7 @@ def test_what_a_killed_run_has_left_is_removed_and_nothing_else(s3, cache):
         assert arrived(fetching).media.is_file() and not left.exists() and used.exists()
 
 
+@pytest.mark.slow
 def test_a_lost_connection_costs_the_videos_it_concerns_and_the_rest_is_not_tried(s3):
     with proxy_to(s3) as proxy:
         bucket = s3.bucket(proxy.port)

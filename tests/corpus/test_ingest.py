@@ -166,6 +166,7 @@ def test_most_arrays_decide_how_many_dims_a_corpus_has(tmp_path):
     assert report.ingested == 3 and "has 9 dims, but the corpus has 4" in report.skipped[0].reason
 
 
+@pytest.mark.slow
 def test_all_the_real_clips(shared, tmp_path):
     report = run(shared / "clips", tmp_path / "c", sampling=Sampling(size=64))
     assert report.ingested == 5 and not report.skipped and not report.partial

@@ -46,6 +46,7 @@ def two(tmp_path) -> list[Path]:
     return [tmp_path / "one", tmp_path / "two"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("linked", [True, False])
 def test_the_parts_of_an_ingest_become_what_one_ingest_gives(folder, ffmpeg, tmp_path, monkeypatch, linked):
     spoil(folder, ffmpeg)

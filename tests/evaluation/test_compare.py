@@ -55,6 +55,7 @@ def test_what_only_one_model_has_is_left_out():
         compared(one, evaluation("b", task="cycle", recall={"x": 2}))
 
 
+@pytest.mark.slow
 def test_on_the_command_line(kitchen_footage, capsys):
     words = ["compare", str(kitchen_footage.run), "random", "--corpus", str(kitchen_footage.corpus), "--on", "all"]
     words += ["--tasks", "anticipation"]

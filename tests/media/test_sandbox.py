@@ -105,6 +105,7 @@ def test_a_hang_is_ended(pool):
     assert all(outcomes[number].answer for number in (1, 2, 3))
 
 
+@pytest.mark.slow
 def test_progress_keeps_a_job_alive_until_its_time_is_up(pool):
     patient = run(hurried(pool(1), stall_seconds=2), {"do": "work slowly", "steps": 25})
     assert patient[0].answer == {"done": True}
@@ -206,6 +207,7 @@ def test_reasons_name_flags_that_the_command_has(pool, adjustable):
     assert ("(--memory-limit)" in run(pool(1, **limits), {"do": "eat", "bytes": 3 << 30})[0].reason) == adjustable
 
 
+@pytest.mark.slow
 def test_a_job_that_is_not_ready_yet_is_asked_for_again_soon(pool):
     """Though the worker that is busy says nothing."""
     jobs = [{"number": 0, "do": "call", "code": "time.sleep(2)"}, None, None, {"number": 1, "do": "double"}, None]

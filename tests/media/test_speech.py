@@ -199,6 +199,7 @@ def test_recogniser_that_dies_fails_the_file_only(clips: Path, monkeypatch: pyte
         transcribe(clips / "friday.mp4")
 
 
+@pytest.mark.slow
 def test_a_relay_hears_the_same_and_replaces_a_recognizer_that_died(
     clips: Path, on_time: list[Cue], monkeypatch: pytest.MonkeyPatch
 ) -> None:

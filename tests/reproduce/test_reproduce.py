@@ -94,6 +94,7 @@ def test_nothing_is_done_twice(finished, steps_corpus):
     assert again.content == found.content  # the other tables are finished, and shown
 
 
+@pytest.mark.slow
 def test_imagenets_row_is_of_the_weights_that_were_named(monkeypatch, pictures, pictures_as_they_are, resnet, tmp_path):
     monkeypatch.setitem(plan.TABLES, "table3", TablePlan({plan.IMAGENET: (plan.TRANSITIONS,)}))
 
@@ -110,6 +111,7 @@ def test_imagenets_row_is_of_the_weights_that_were_named(monkeypatch, pictures, 
         found(tmp_path / "none.safetensors", out="another")
 
 
+@pytest.mark.slow
 def test_a_row_that_embeds_nothing_is_left_out_of_table_4(finished, steps_corpus, tmp_path):
     out = tmp_path / "out"
     shutil.copytree(finished[0], out)

@@ -39,6 +39,7 @@ def test_pictures_that_are_not_there_or_not_labelled(tmp_path):
         read_pairs(tmp_path, tmp_path / "labels.txt", 32)
 
 
+@pytest.mark.slow
 def test_cook_orders_real_photos_and_tells_later_pictures(shared):
     """Not a measurement (docs/real.md is), but what is shipped must not be the kitchen's -0.28, nor chance."""
     cook = open_adapter("cook")

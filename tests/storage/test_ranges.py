@@ -136,6 +136,7 @@ def test_the_index_is_kept_on_this_machine(local, s3):
         assert not any("/index/" in request for request in proxy.requests)
 
 
+@pytest.mark.slow
 def test_a_server_that_dies_ends_reading_with_a_line(local, s3):
     with proxy_to(s3) as proxy:
         corpus = Corpus.open(upload_folder(local, s3.bucket(proxy.port)))

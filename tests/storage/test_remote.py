@@ -153,6 +153,7 @@ def test_a_server_that_does_not_answer_is_given_up(s3, monkeypatch):
             path.exists()
 
 
+@pytest.mark.slow
 def test_a_server_that_dies_while_it_is_read_is_an_error(s3, tmp_path):
     (tmp_path / "large").write_bytes(bytes(3 << 20))
     with proxy_to(s3) as proxy:

@@ -138,6 +138,7 @@ def test_the_closing_titles_of_a_real_clip(shared):
     assert not blank_frames([read(shared / "clips/flipping_a_pancake.mkv")]).any()
 
 
+@pytest.mark.slow
 def test_kitchen_frames_are_not_blank_but_for_its_own_title_cards(kitchens):
     videos = Corpus.open(kitchens.kitchen_corpus(videos=12, size=48, features=True).pictures)
     found = np.concatenate([blank_frames([video.frames(0, len(video.times))]) for video in videos])

@@ -41,6 +41,7 @@ def test_kitchen_videos_pass_as_files_and_as_a_corpus(fresh_kitchen, tmp_path):
     assert domain_warnings(model, corpus, cache) == []
 
 
+@pytest.mark.slow
 def test_real_clips_are_warned_of(shared, tmp_path):
     model, cache = open_model("kitchen"), Cache(tmp_path)
     clips = open_footage(model, [shared / "clips"], cache).footage

@@ -75,12 +75,14 @@ def test_workers_make_what_this_process_makes(vectors, tmp_path):
     assert build(tmp_path / "a", vectors, 2) == build(tmp_path / "b", vectors)
 
 
+@pytest.mark.slow
 def test_a_shard_whose_worker_is_killed_is_given_to_another(vectors, tmp_path, dying):
     dying({1: 2, 3: 1})
     assert build(tmp_path / "a", vectors, 2) == build(tmp_path / "b", vectors)
     assert [path.read_text() for path in sorted((tmp_path / "deaths").iterdir())] == ["0", "0"]
 
 
+@pytest.mark.slow
 def test_a_shard_that_loses_three_workers_is_told_of_and_the_next_build_makes_it_alone(vectors, tmp_path, dying):
     dying({1: 3, 2: 9})
     with pytest.raises(InputError) as error:

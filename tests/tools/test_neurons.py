@@ -76,6 +76,7 @@ def test_the_correlation_is_that_of_the_word_with_the_neuron(trained, found):
     assert best.correlation == pytest.approx(correlation_by_hand(*trained, best), abs=1e-4)
 
 
+@pytest.mark.slow
 def test_larger_pictures_are_seen_at_the_size_the_model_was_trained_on(trained, tmp_path):
     run, corpus = trained
     larger = tmp_path / "larger"

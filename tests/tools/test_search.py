@@ -306,6 +306,7 @@ def test_what_was_embedded_is_kept_when_compressing_stops(kitchen, tmp_path, mon
         assert (tmp_path / "index" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
 
 
+@pytest.mark.slow
 def test_a_damaged_index_of_many_frames_is_refused_or_answers_the_same(kitchen, tmp_path, monkeypatch):
     pytest.importorskip("faiss", reason="pip install 'mmcc[search]'")
     monkeypatch.setattr(search_index, "FAISS_ABOVE", 1)

@@ -91,6 +91,7 @@ def test_the_whitening_is_that_of_the_training_videos(embedded):
     assert np.allclose(6 * np.cov(white.numpy().T), np.eye(6), atol=0.05)
 
 
+@pytest.mark.slow
 def test_an_encoder_can_be_trained_too(embedded, tmp_path, monkeypatch):
     """From pictures, with the text still frozen: its weights move, and are saved with the run's."""
     corpus, name = embedded
