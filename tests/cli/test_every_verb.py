@@ -161,6 +161,7 @@ def test_of_a_command_that_fails_after_its_answer_there_is_one_document(hostile,
     assert content["error"]["path"] == str(sheet)
 
 
+@pytest.mark.slow
 def test_quiet_commands_say_nothing_but_the_answer(hostile, tmp_path, capsys):
     capsys.readouterr()
     assert main(["transitions", str(hostile.run), *map(str, hostile.videos), "-q"]) == 0

@@ -146,6 +146,7 @@ def test_a_missing_dependency_comes_with_its_command(capsys, folder, tmp_path, m
     assert code == 5 and "pip install 'mmcc[asr]'" in err
 
 
+@pytest.mark.slow
 def test_transcribe_is_used_where_captions_are_missing(capsys, shared, tmp_path):
     pytest.importorskip("moonshine_voice", reason="needs the extra asr")
     (tmp_path / "src").mkdir()

@@ -60,6 +60,7 @@ def test_a_part_is_read_as_it_is_written():
     assert [SourcePart.parse(text) for text in ("1/1", "16/16")] == [(1, 1), (16, 16)]
 
 
+@pytest.mark.slow
 def test_the_parts_of_a_folder_are_corpora_that_have_all_of_it(folder, tmp_path, capsys):
     told = []
     for number in range(1, 10):

@@ -35,6 +35,7 @@ def publish(source, output):
         )
 
 
+@pytest.mark.slow
 def test_it_equals_a_local_ingest_and_is_continued(two, make_clip, s3, tmp_path, capsys):
     remote = s3.bucket() / "cooking"
     assert main(["ingest", str(two), "-o", str(remote), "--size", "32", "-q"]) == 0

@@ -102,6 +102,7 @@ def alongside(folder, tmp_path):
     return run
 
 
+@pytest.mark.slow
 def test_in_a_bucket_they_are_published_after_the_corpus_and_are_continued(make_clip, tmp_path, s3, monkeypatch):
     monkeypatch.setenv("MMCC_CACHE", str(tmp_path / "cache"))
     for name in ("soup", "stew"):

@@ -165,6 +165,7 @@ def test_one_thing_has_no_order():
         order_set([[0.0]])
 
 
+@pytest.mark.slow
 def test_confidence_by_chance_is_that_of_scores_without_direction():
     random = np.random.default_rng(0)
     clear = np.array([[3.0 * (v > u) for v in range(6)] for u in range(6)])  # each leads to all after it
@@ -179,6 +180,7 @@ def test_confidence_by_chance_is_not_told_of_two_or_of_many():
     assert confidence_by_chance(np.eye(2)) == confidence_by_chance(np.eye(9)) == 0.5
 
 
+@pytest.mark.slow
 def test_the_sharpness_that_fits_is_found():
     """Scores of known noise: the fitted exponent is the one at which probabilities are right."""
     rng = np.random.default_rng(0)

@@ -98,6 +98,7 @@ def test_order_and_matching_are_those_of_brute_force(n, seed):
     assert figures["matching"].mean == 100 * (chosen == tuple(range(n)))
 
 
+@pytest.mark.slow
 def test_cook_is_measured_on_videos_in_the_layout_of_youcook2(shared, tmp_path, capsys):
     """The shipped model has seen these very videos, so its figures say nothing; that it is measured does."""
     videos = json.loads((shared / "youcook2" / "videos.json").read_text())

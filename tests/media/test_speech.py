@@ -112,6 +112,7 @@ def test_agrees_with_an_earlier_recognition(clips: Path, tmp_path: Path) -> None
     assert word_error_rate(truth, said) < 0.25  # 0.10 when written; both are a machine's guesses
 
 
+@pytest.mark.slow
 def test_banana_at_forty_seconds(clips: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The speaker announces it, with a timecode in the picture; the recognizer is replaced on the way."""
     started: list[subprocess.Popen[bytes]] = []
@@ -128,6 +129,7 @@ def test_banana_at_forty_seconds(clips: Path, monkeypatch: pytest.MonkeyPatch) -
     assert len(started) == 2 and all(child.returncode is not None for child in started)
 
 
+@pytest.mark.slow
 def test_a_hole_keeps_the_time(clips: Path, tmp_path: Path) -> None:
     holed = tmp_path / "holed.mkv"
     ffmpeg(

@@ -186,6 +186,7 @@ def test_killed_at_any_moment_it_goes_on_to_the_same(small, steps_corpus, uncut,
     assert any("finished" in line or "resuming from step" in line for line in lines)
 
 
+@pytest.mark.slow
 def test_table1_trains_its_variants(monkeypatch, steps_corpus, tmp_path):
     rows = (plan.NO_CONSTRAINT, plan.MMCC, plan.NO_LAMBDA1, plan.NO_LAMBDA2, plan.UNIMODAL)
     monkeypatch.setitem(plan.TABLES, "table1", TablePlan(dict.fromkeys(rows, (plan.CYCLE,)), seeds=1))

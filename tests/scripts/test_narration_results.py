@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pytest
 from PIL import Image
 
 from mmcc.cli.main import main
@@ -14,6 +15,7 @@ STEP = [{"start": 0, "end": 4, "sentence": "cut the bread"}]
 HEARD = [{"start": 0, "text": "hi guys", "useful": False}, {"start": 5, "text": "slice it", "useful": True}]
 
 
+@pytest.mark.slow
 def test_each_way_has_the_narration_it_names_and_the_plain_corpus_has_none(tmp_path, monkeypatch):
     data, out = tmp_path / "data", tmp_path / "out"
     (data / "youcook2").mkdir(parents=True)

@@ -113,6 +113,7 @@ def test_what_cannot_be_filled_is_said(page, tmp_path, monkeypatch, arguments, m
     assert page.read_text() == PAGE
 
 
+@pytest.mark.slow
 def test_as_a_script_it_takes_words_and_ends_with_a_code():
     done = subprocess.run([sys.executable, SCRIPT], capture_output=True, text=True)
     assert done.returncode == 1 and done.stderr.startswith("usage")

@@ -131,6 +131,7 @@ def test_real_cooking_is_not_blank(shared):
     assert len(frames) == 180 and np.stack(uniform_or_text(frames.astype(np.float32) / 255)).sum() <= 1
 
 
+@pytest.mark.slow
 def test_the_closing_titles_of_a_real_clip(shared):
     blank = blank_frames([read(shared / "clips/wannaworktogether.mp4")])
     assert blank[147:].all() and blank[0]  # credits on a grey grid

@@ -158,6 +158,7 @@ def test_no_word_is_unknown_to_a_pretrained_text_encoder(heads, tmp_path):
     assert not any("words spoken" in line for line in said.cautions)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif("cook" not in shipped_names(), reason="the model of real cooking is not in this checkout")
 def test_cook_knows_real_cooking_and_warns_of_other_things(shared, tmp_path):
     model, cache = open_model("cook"), Cache(tmp_path)

@@ -98,6 +98,7 @@ def test_every_pair_has_pictures_and_maps(found):
             assert heat.shape == (32, 32) and heat.min() >= 0 and heat.max() <= 1
 
 
+@pytest.mark.slow
 def test_baselines_with_two_encoders_have_maps_of_the_one_that_gives_z(trained, tmp_path):
     _, corpus = trained
     teacher = train_briefly(corpus, tmp_path / "teacher", "cross_modal")

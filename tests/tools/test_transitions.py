@@ -126,6 +126,7 @@ def test_the_verb(kitchen, tmp_path, capsys):
     assert told["transitions"][0]["score"] >= told["transitions"][1]["score"]
 
 
+@pytest.mark.slow
 def test_two_videos_of_one_name_and_content_are_told_apart(kitchen, tmp_path, capsys):
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()

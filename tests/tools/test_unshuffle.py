@@ -159,6 +159,7 @@ def test_each_folder_is_a_set_of_its_own(dawn, cache, photos, tmp_path):
     assert not (tmp_path / "copies").exists() and len(other) == 3
 
 
+@pytest.mark.slow
 def test_sets_of_one_name_are_told_apart(kitchen, dawn, cache, photos, tmp_path):
     folders = []
     for place in ("a", "b"):
