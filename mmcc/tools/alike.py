@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+ENOUGH = 32  # things to compare: what predicts the same of so many predicts it of all
 _ALIKE = 0.999  # least cosine from which all are one: 0.24 for six steps of the kitchen model, 0.99995 for cook
 
 

@@ -16,7 +16,7 @@ from mmcc.corpus.source import Skipped
 from mmcc.errors import InputError
 from mmcc.evaluation.search import Floats, Ints, best_apart, changes, hide_near, scores_of
 from mmcc.text import parse_clock
-from mmcc.tools.alike import all_alike
+from mmcc.tools.alike import ENOUGH, all_alike
 from mmcc.tools.cache import Cache
 from mmcc.tools.familiar import domain_warnings
 from mmcc.tools.footage import Footage
@@ -38,7 +38,6 @@ from mmcc.tools.stored_rows import StoredRows
 
 WINDOW = 10.0  # seconds: two frames within it are the same moment
 _AT_FIRST, _AT_MOST = 64, 4096  # candidates requested from FAISS per hit
-_COMPARED = 32  # frames: enough to see whether a model predicts the same of all
 
 
 @dataclass(frozen=True)
@@ -140,7 +139,7 @@ class Searcher:
     def _whatever_it_is_shown(self, predicted: StoredRows | None, when: str) -> list[str]:
         """One line if the model predicts the same of all frames of the library."""
         count = 0 if predicted is None else len(predicted)
-        some = np.unique(np.linspace(0, max(count - 1, 0), min(count, _COMPARED)).round().astype(np.int64))
+        some = np.unique(np.linspace(0, max(count - 1, 0), min(count, ENOUGH)).round().astype(np.int64))
         if predicted is None or not all_alike(predicted.take(some)):
             return []
         return [f"{self.model.name} expects the same {when} every picture: what is found does not depend on yours."]

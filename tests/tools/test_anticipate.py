@@ -228,6 +228,14 @@ def test_a_model_that_expects_the_same_after_everything_says_so(kitchen, steps, 
     found = anticipate(model, clip, steps, Cache(tmp_path / "other"))
     assert sum(said in line for line in found.warnings) == 1
     assert not any(said in line for line in anticipate(model, clip, steps[:1], Cache(tmp_path / "other")).warnings)
+    asked = []
+    embed = type(model.adapter).embed_texts
+    monkeypatch.setattr(
+        type(model.adapter), "embed_texts", lambda self, texts: asked.append(len(texts)) or embed(self, texts)
+    )
+    many = [f"{step} {number}" for number in range(20) for step in steps]
+    assert any(said in line for line in anticipate(model, clip, many, Cache(tmp_path / "other")).warnings)
+    assert sorted(asked) == [30, 120]  # of many steps a few are compared
 
 
 @pytest.mark.skipif("cook" not in shipped_names(), reason="the model of real cooking is not in this checkout")
