@@ -68,7 +68,7 @@ def _heading(set_: Unshuffled) -> str:
 def _sureness(set_: Unshuffled) -> str:
     sure = f"confidence {set_.found.confidence:.2f} (0.5: a guess)"
     if not set_.calibrated:
-        return f"{sure}, not calibrated for {'such pictures' if set_.strange else 'such sets'}"
+        return f"{sure}, not calibrated for {'such pictures' if set_.strange else 'this model on such sets'}"
     sure += ": probability that any two are in the right order"
     if set_.found.probability is None:
         return f"{sure}; estimated, as there are many"

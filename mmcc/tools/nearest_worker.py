@@ -31,8 +31,8 @@ class ShardJob:
 def handle(message: dict[str, Any], report: Report) -> dict[str, Any]:
     job = ShardJob(**message)
     _require_faiss(job.faiss)
-    watch = lambda share: report(share * 100, 100.0)  # noqa: E731
-    compress_shard(StoredRows(Path(job.vectors)), job.number, Path(job.parts), job.nodes, watch)
+    vectors, parts = StoredRows(Path(job.vectors)), Path(job.parts)
+    compress_shard(vectors, job.number, parts, job.nodes, lambda share: report(share * 100, 100.0))
     return {}
 
 

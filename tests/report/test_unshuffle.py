@@ -22,7 +22,7 @@ def test_text_lists_the_order_and_how_sure_it_is(dawn, cache, photos):
     ]
     assert all(line.split()[1].endswith("%") for line in lines[2:6])
     assert "not calibrated" in lines[6]
-    assert lines[7].endswith("(0.5: a guess), not calibrated for such sets") and "runner-up" in lines[8]
+    assert lines[7].endswith("(0.5: a guess), not calibrated for this model on such sets") and "runner-up" in lines[8]
 
 
 def as_calibrated(outcome):
